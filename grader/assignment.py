@@ -1,0 +1,230 @@
+"""Loads an assignment: `assignments/<lab>/assignment.toml`, and `solutions/<lab>/cases.toml`.
+
+The first is the student's side: parts, limits and public cases. The second, where the instructor's
+side is present, adds the hidden cases.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from grader.records import Assignment, AssignmentError, Case, Part
+
+COURSE = "GRADER_COURSE"
+_Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
+_Rows = Annotated[int, Field(gt=0)] | None
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+
+
+_Model = TypeVar("_Model", bound=_Strict)
+
+
+class _Limits(_Strict):
+    seconds: float = Field(gt=0)
+    memory_mb: int = Field(gt=0)
+
+
+class _Part(_Strict):
+    name: _Name
+    title: str = Field(min_length=1)
+    points: float = Field(ge=0)
+
+
+class _Case(_Strict):
+    name: _Name
+    bundle: _Name
+    train: _Rows = None
+    val: _Rows = None
+    test: _Rows = None
+    seed: int = Field(default=0, ge=0, lt=2**32)
+    share: float = Field(ge=0, le=1)
+    seconds: float | None = Field(default=None, gt=0)
+    memory_mb: int | None = Field(default=None, gt=0)
+
+
+class _File(_Strict):
+    """What `assignment.toml` holds."""
+
+    version: Literal[1]
+    title: str = Field(min_length=1)
+    file: str = Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*\.py$")
+    support: list[_Name] = []
+    limits: _Limits
+    parts: list[_Part] = Field(min_length=1)
+    cases: list[_Case] = Field(min_length=1)
+
+
+class _Hidden(_Strict):
+    """What `cases.toml` holds."""
+
+    cases: list[_Case] = Field(min_length=1)
+
+
+def home() -> Path:
+    """The folder that holds `assignments/`, and `solutions/` on the instructor's side.
+
+    The one that GRADER_COURSE names; else the nearest above the working directory; else the one
+    that the grader came in.
+
+    Raises:
+        AssignmentError: GRADER_COURSE names a folder without `assignments/`.
+    """
+    if named := os.environ.get(COURSE):
+        if not (Path(named) / "assignments").is_dir():
+            raise AssignmentError(f"{COURSE}={named}: no folder assignments/ there")
+        return Path(named).resolve()
+    here = Path.cwd()
+    for folder in (here, *here.parents):
+        if (folder / "assignments" / "course").is_dir():
+            return folder
+    package = Path(__file__).resolve().parent
+    inside = package / "_course"  # where a wheel carries the student's side
+    return inside if inside.is_dir() else package.parent
+
+
+def labs() -> list[str]:
+    """The names of the assignments, sorted."""
+    return sorted(path.parent.name for path in (home() / "assignments").glob("*/assignment.toml"))
+
+
+def load(
+    name: str,
+    *,
+    bundle: str = "tiny",
+    case: str | None = None,
+    public: bool = False,
+    seconds: float | None = None,
+) -> Assignment:
+    """Load an assignment with the cases that are to be run.
+
+    Args:
+        name: the lab's name.
+        bundle: which bundle's cases to take.
+        case: take only the case of this name, on whichever bundle.
+        public: leave the instructor's side alone.
+        seconds: a wall clock to use instead of the assignment's own.
+
+    Raises:
+        AssignmentError: there is no such lab or case, or a file of it is wrong; the message names
+            the file, the field and the mend.
+    """
+    root = home()
+    path = root / "assignments" / name / "assignment.toml"
+    if not path.is_file():
+        raise AssignmentError(f"there is no lab {name!r}: the labs are {', '.join(labs())}")
+    read = _read(path, _File)
+    solutions = root / "solutions" / name
+    has_solutions = solutions.is_dir() and not public
+    cases = [_case(item, read.limits, hidden=False) for item in read.cases]
+    if has_solutions:
+        hidden_path = solutions / "cases.toml"
+        hidden = _read(hidden_path, _Hidden)
+        cases += [_case(item, read.limits, hidden=True) for item in hidden.cases]
+        _check_shares(hidden_path, cases)
+    _check_unique(path, "parts", [part.name for part in read.parts])
+    _check_unique(path, "cases", [item.name for item in cases])
+    chosen = _choose(path, cases, bundle, case)
+    if seconds is not None:
+        chosen = [_replace_seconds(item, seconds) for item in chosen]
+    return Assignment(
+        name=name,
+        title=read.title,
+        file=read.file,
+        parts=tuple(Part(part.name, part.title, part.points) for part in read.parts),
+        cases=tuple(chosen),
+        support=tuple(read.support),
+        folder=path.parent,
+        course=root / "assignments" / "course",
+        solutions=solutions if has_solutions else None,
+    )
+
+
+def _replace_seconds(case: Case, seconds: float) -> Case:
+    return Case(**{**vars(case), "seconds": seconds})
+
+
+def _case(item: _Case, limits: _Limits, *, hidden: bool) -> Case:
+    values = item.model_dump()
+    values["seconds"] = item.seconds or limits.seconds
+    values["memory_mb"] = item.memory_mb or limits.memory_mb
+    return Case(**values, hidden=hidden)
+
+
+def _read(path: Path, model: type[_Model]) -> _Model:
+    """A TOML file as a checked record."""
+    try:
+        content: dict[str, Any] = tomllib.loads(path.read_text("utf-8"))
+        return model.model_validate(content)
+    except OSError as problem:
+        raise AssignmentError(f"{path}: {problem.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
+        raise AssignmentError(f"{path}: not valid TOML: {problem}") from None
+    except ValidationError as problem:
+        raise AssignmentError(f"{path}: {_sentence(problem)}") from None
+
+
+def _sentence(problem: ValidationError) -> str:
+    """The first thing that pydantic found, as field and mend."""
+    first = problem.errors(include_url=False)[0]
+    field = ".".join(str(step) for step in first["loc"])
+    if first["type"] == "extra_forbidden":
+        return f"{field}: there is no such field; remove it or mend its spelling"
+    if first["type"] == "missing":
+        return f"{field}: this field is missing; add it"
+    return f"{field} = {first['input']!r}: {first['msg'][0].lower()}{first['msg'][1:]}"
+
+
+def _check_unique(path: Path, field: str, names: list[str]) -> None:
+    for name in names:
+        if names.count(name) > 1:
+            raise AssignmentError(f"{path}: {field}: the name {name!r} is there twice; rename one")
+
+
+def _check_shares(path: Path, cases: list[Case]) -> None:
+    """The cases of one bundle must share out all points, no more and no less."""
+    for bundle in sorted({case.bundle for case in cases}):
+        total = sum(case.share for case in cases if case.bundle == bundle)
+        if abs(total - 1) > 1e-9:
+            raise AssignmentError(
+                f"{path}: cases.share: the cases of bundle {bundle} add up to {total:g} with those "
+                "of assignment.toml; make it 1"
+            )
+
+
+def _choose(path: Path, cases: list[Case], bundle: str, name: str | None) -> list[Case]:
+    chosen = [case for case in cases if (case.name == name if name else case.bundle == bundle)]
+    if not chosen:
+        known = ", ".join(f"{case.name} ({case.bundle})" for case in cases)
+        asked = f"no case {name!r}" if name else f"no case on bundle {bundle!r}"
+        raise AssignmentError(f"{path}: cases: {asked}; there are {known}")
+    return chosen
+
+
+def probe_sources(assignment: Assignment, case: Case) -> list[tuple[str, str]]:
+    """The probe files that a case uses, each as its path and its text.
+
+    Raises:
+        AssignmentError: a file is missing or is not Python.
+    """
+    paths = [assignment.folder / "probes.py"]
+    if case.hidden and assignment.solutions is not None:
+        hidden = assignment.solutions / "probes.py"
+        paths += [hidden] if hidden.is_file() else []
+    sources = []
+    for path in paths:
+        try:
+            text = path.read_text("utf-8")
+            ast.parse(text)
+        except (OSError, SyntaxError, ValueError) as problem:
+            raise AssignmentError(f"{path}: the probes cannot be read: {problem}") from None
+        sources.append((path.name, text))
+    return sources

@@ -1,0 +1,67 @@
+"""Grades submissions: runs in a pool of threads, checks in the calling thread, in a fixed order.
+
+    for grade, report in grade_all(assignment, submissions): ...
+
+A run is a process of its own that the thread only waits for; pytest is not safe in threads, so the
+checks stay in the caller's.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from grader import bundles, checks, score
+from grader.known import known as make_known
+from grader.records import Assignment, Grade, Run, Submission
+from grader.runner import Runner
+
+
+def workers() -> int:
+    """How many runs go on at once: one for each processor that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def open_runner(assignment: Assignment, bundle_dir: Path | None = None) -> Runner:
+    """A runner for the bundles that the assignment's cases name.
+
+    Raises:
+        BundleError: a bundle is missing or altered.
+    """
+    names = sorted({case.bundle for case in assignment.cases})
+    return Runner({name: bundles.find(name, bundle_dir) for name in names})
+
+
+def grade_all(
+    assignment: Assignment, submissions: Sequence[Submission], runner: Runner
+) -> Iterator[tuple[Grade, dict[str, Any]]]:
+    """Grade submissions, in the order given, each as soon as it and those before it are run.
+
+    Yields:
+        The grade and pytest's own report of it.
+
+    Raises:
+        GraderError: a fault of ours or of the assignment; never for what a submission does.
+    """
+    expected = make_known(assignment, runner.bundles, runner.run_case)
+    with ThreadPoolExecutor(max_workers=workers()) as pool:
+        futures = [pool.submit(runner.run, assignment, one) for one in submissions]
+        try:
+            for submission, future in zip(submissions, futures, strict=True):
+                yield _grade(assignment, expected, submission, future.result())
+        finally:
+            for future in futures:
+                future.cancel()
+
+
+def _grade(
+    assignment: Assignment,
+    expected: Mapping[str, Run],
+    submission: Submission,
+    runs: tuple[Run, ...],
+) -> tuple[Grade, dict[str, Any]]:
+    found, report = checks.check(assignment, expected, runs)
+    return score.total(assignment, submission, runs, found), report

@@ -1,0 +1,286 @@
+"""Runs a lab's checks: pytest, in the grading process, on values that came out of the sandbox.
+
+A lab's `test_public.py` looks at every case, its `test_hidden.py` at the hidden ones. A test takes
+the fixtures `student` and `reference` (the values by probe, in the case at hand) and says which part
+it belongs to:
+
+    @pytest.mark.part("views", weight=2, hint="Look at the mask.")
+    def test_mean_views(student, reference, credit): ...
+
+pytest-json-report's report is the record from which the verdicts are read: an assertion, or a
+student's fault, is `failed`; anything else that goes wrong is `error`, and a person must look.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import io
+import os
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import pytest
+from pytest_jsonreport.plugin import JSONReport
+
+from grader.records import Assignment, AssignmentError, Case, Check, CheckStatus, Run, Value
+
+_CREDIT = pytest.StashKey["Credit"]()
+_FACTS = pytest.StashKey[dict[str, Any]]()
+_NOTE = "grader"  #: where our facts stand in a test's metadata
+
+
+class StudentFault(AssertionError):
+    """The student's run has no such value; the message says why."""
+
+
+class Values(Mapping[str, Value]):
+    """The answers of one run by probe, with what it printed.
+
+    Asking for an answer that is not there is a student's fault, with the reason as the message; in
+    the reference it is the lab's.
+    """
+
+    def __init__(self, run: Run, *, reference: bool) -> None:
+        self._run = run
+        self._reference = reference
+        #: What the script printed.
+        self.output = run.output
+        #: The lines of it that are not blank, without the space around them.
+        self.lines = [line.strip() for line in run.output.splitlines() if line.strip()]
+
+    def __getitem__(self, probe: str) -> Value:
+        if probe in self._run.values:
+            return self._run.values[probe]
+        if self._reference:
+            raise AssignmentError(f"the reference has no answer to the probe {probe!r}")
+        reasons = [self._run.faults.get(probe), self._run.message]
+        raise StudentFault("\n".join(reason for reason in reasons if reason) or "no answer")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._run.values)
+
+    def __len__(self) -> int:
+        return len(self._run.values)
+
+
+class Credit:
+    """Partial credit: each item counts the same unless it has a weight of its own."""
+
+    def __init__(self) -> None:
+        self.earned = 0.0
+        self.total = 0.0
+        self.problems: list[str] = []
+
+    @contextlib.contextmanager
+    def item(self, weight: float = 1.0) -> Iterator[None]:
+        """One item; an assertion that fails inside costs this item and no other."""
+        self.total += weight
+        try:
+            yield
+        except AssertionError as problem:
+            text = str(problem)
+            if text not in self.problems:
+                self.problems.append(text)
+        else:
+            self.earned += weight
+
+    @property
+    def fraction(self) -> float:
+        """What was earned of what was asked, 0 to 1."""
+        return self.earned / self.total if self.total else 0.0
+
+
+def check(
+    assignment: Assignment, known: Mapping[str, Run], runs: tuple[Run, ...]
+) -> tuple[tuple[Check, ...], dict[str, Any]]:
+    """Judge a submission's runs.
+
+    Args:
+        assignment: whose checks are run.
+        known: the reference's run by case.
+        runs: the submission's, one for each case.
+
+    Returns:
+        The checks in the order of the parts, and pytest-json-report's report.
+
+    Raises:
+        AssignmentError: the lab's checks cannot be run as they stand.
+    """
+    plugin = _Plugin(assignment, known, {run.case: run for run in runs})
+    reporter = JSONReport()
+    files = [path for path in _files(assignment) if path.is_file()]
+    arguments = [
+        *map(str, files),
+        "--json-report-file=none",
+        "--import-mode=importlib",
+        f"--rootdir={assignment.folder.parent.parent}",
+        f"--confcutdir={assignment.folder}",
+        "--noconftest",
+        "--strict-markers",
+        *("-c", os.devnull),
+        *("-p", "no:cacheprovider"),
+        *("-p", "pytest_metadata.plugin"),
+        *("-p", "pytest_jsonreport.plugin"),
+    ]
+    alone = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": "", "PYTEST_PLUGINS": ""}
+    silent = contextlib.redirect_stdout(io.StringIO())  # the report has it all
+    with mock.patch.dict(os.environ, alone), silent:
+        status = pytest.main(arguments, plugins=[reporter, plugin])
+    if plugin.problem is not None:
+        raise AssignmentError(plugin.problem)
+    if status not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
+        raise AssignmentError(f"{assignment.folder}: pytest could not run the checks ({status!r})")
+    return _verdicts(assignment, reporter.report), reporter.report
+
+
+def _files(assignment: Assignment) -> list[Path]:
+    hidden = [assignment.solutions / "test_hidden.py"] if assignment.solutions else []
+    return [assignment.folder / "test_public.py", *hidden]
+
+
+class _Plugin:
+    """Fixtures, parametrization by case, and the facts that the verdicts need."""
+
+    def __init__(
+        self, assignment: Assignment, known: Mapping[str, Run], runs: Mapping[str, Run]
+    ) -> None:
+        self._assignment = assignment
+        self._known = known
+        self._runs = runs
+        self._parts = {part.name: part for part in assignment.parts}
+        self.problem: str | None = None  #: a fault of the lab's files, in a sentence
+
+    @pytest.fixture
+    def student(self, case: Case) -> Values:
+        """The student's values in the case."""
+        return Values(self._runs[case.name], reference=False)
+
+    @pytest.fixture
+    def reference(self, case: Case) -> Values:
+        """The reference's values in the case."""
+        return Values(self._known[case.name], reference=True)
+
+    @pytest.fixture
+    def credit(self, request: pytest.FixtureRequest) -> Credit:
+        """Partial credit for the test that asks for it."""
+        return request.node.stash.setdefault(_CREDIT, Credit())
+
+    @pytest.hookimpl
+    def pytest_configure(self, config: pytest.Config) -> None:
+        config.addinivalue_line("markers", "part(name, weight=1, hint=None): whose points it gives")
+
+    @pytest.hookimpl
+    def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
+        """Ask every check in each of its cases."""
+        if "case" not in metafunc.fixturenames:
+            metafunc.fixturenames.append("case")
+        cases = self._assignment.cases
+        if metafunc.module.__name__.endswith("test_hidden"):
+            cases = tuple(case for case in cases if case.hidden)
+        metafunc.parametrize("case", cases, ids=[case.name for case in cases])
+
+    @pytest.hookimpl
+    def pytest_collection_modifyitems(self, items: list[pytest.Function]) -> None:
+        """Share each part's points out among its checks, by weight, in each case."""
+        totals: dict[tuple[str, str], float] = defaultdict(float)
+        for item in items:
+            mark = item.get_closest_marker("part")
+            name = mark.args[0] if mark and mark.args else None
+            if name not in self._parts:
+                known = ", ".join(self._parts)
+                self.problem = f"{item.path}: {item.originalname}: mark its part, one of {known}"
+                return
+            totals[name, item.callspec.params["case"].name] += _weight(item)
+        for item in items:
+            item.stash[_FACTS] = self._facts(item, totals)
+        for part in self._parts.values():
+            for case in self._assignment.cases:
+                if part.points and not totals[part.name, case.name]:
+                    self.problem = (
+                        f"{self._assignment.folder}: no check gives the points of part "
+                        f"{part.name!r} in case {case.name!r}"
+                    )
+
+    def _facts(
+        self, item: pytest.Function, totals: Mapping[tuple[str, str], float]
+    ) -> dict[str, Any]:
+        mark = item.get_closest_marker("part")
+        part = self._parts[mark.args[0]]  # type: ignore[union-attr]
+        case = item.callspec.params["case"]
+        total = totals[part.name, case.name]
+        return {
+            "name": item.originalname.removeprefix("test_"),
+            "part": part.name,
+            "points": part.points * case.share * _weight(item) / total if total else 0.0,
+            "case": case.name,
+            "hidden": case.hidden,
+            "asked": inspect.cleandoc(item.function.__doc__ or item.originalname),
+            "hint": mark.kwargs.get("hint"),  # type: ignore[union-attr]
+        }
+
+    @pytest.hookimpl
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if report.failed:
+            last = str(report.longrepr).strip().splitlines()[-1]
+            self.problem = f"{report.nodeid}: the checks cannot be loaded: {last}"
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> Iterator[Any]:
+        result = yield
+        credit = pyfuncitem.stash.get(_CREDIT, None)
+        if credit is not None and credit.problems:
+            raise StudentFault("\n".join(credit.problems))
+        return result
+
+    @pytest.hookimpl
+    def pytest_json_runtest_metadata(self, item: pytest.Item, call: pytest.CallInfo[None]) -> Any:
+        """Put what `_verdict` needs into the report."""
+        facts = item.stash[_FACTS]
+        if call.when == "call":
+            credit = item.stash.get(_CREDIT, None)
+            problem = call.excinfo.value if call.excinfo else None
+            facts["fraction"] = credit.fraction if credit else float(problem is None)
+            facts["fault"] = isinstance(problem, AssertionError)
+        if call.excinfo is not None:
+            facts["message"] = str(call.excinfo.value) or call.excinfo.typename
+        return {_NOTE: facts}
+
+
+def _weight(item: pytest.Item) -> float:
+    mark = item.get_closest_marker("part")
+    return float(mark.kwargs.get("weight", 1)) if mark else 0.0
+
+
+def _verdicts(assignment: Assignment, report: dict[str, Any]) -> tuple[Check, ...]:
+    """The checks that a report tells of, by part, then case."""
+    found = [_verdict(test) for test in report["tests"]]
+    parts = [part.name for part in assignment.parts]
+    cases = [case.name for case in assignment.cases]
+    return tuple(sorted(found, key=lambda c: (parts.index(c.part), cases.index(c.case))))
+
+
+def _verdict(test: dict[str, Any]) -> Check:
+    """One check from one test of the report."""
+    facts = test["metadata"][_NOTE]
+    fraction = facts.pop("fraction", 0.0)
+    status = _status(test, fraction, fault=facts.pop("fault", False))
+    earned = facts["points"] * fraction if status in ("passed", "partial") else 0.0
+    message = facts.pop("message", None)
+    if status == "passed":
+        facts["hint"] = None
+    return Check(**facts, earned=earned, status=status, message=message)
+
+
+def _status(test: dict[str, Any], fraction: float, *, fault: bool) -> CheckStatus:
+    outcome = test["outcome"]
+    if outcome == "passed":
+        return "passed" if fraction == 1 else "error"  # credit was asked for and never given
+    if outcome == "skipped":
+        return "not_run"
+    if outcome == "failed" and fault:
+        return "partial" if fraction > 0 else "failed"
+    return "error"

@@ -1,0 +1,123 @@
+"""Collects submissions: a folder or a lone file becomes a `Submission`, its files read as bytes.
+
+Links are not followed, and nothing of a submission is opened a second time.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from grader.records import Assignment, GraderError, Submission
+
+#: What is taken of one submission.
+MAX_FILES = 500
+MAX_BYTES = 16 * 1024 * 1024
+
+_JUNK = {"__MACOSX", ".DS_Store", "Thumbs.db", "desktop.ini", "__pycache__", ".ipynb_checkpoints"}
+#: Files that would steer Python or pytest instead of being the student's work.
+_STEERING = {
+    "conftest.py", "pytest.ini", "tox.ini", "setup.cfg", "pyproject.toml",
+    "sitecustomize.py", "usercustomize.py",
+}  # fmt: skip
+
+
+def collect(assignment: Assignment, path: Path) -> Submission:
+    """Read one submission.
+
+    Args:
+        assignment: whose file is looked for.
+        path: a folder, named after the student, or the file itself.
+
+    Raises:
+        GraderError: there is nothing at `path`, or it is neither a file nor a folder.
+    """
+    if path.is_symlink() or not (path.is_dir() or path.is_file()):
+        raise GraderError(f"{path}: no such file or folder; give a submission's folder or file")
+    lone = path.is_file()
+    student = path.stem if lone else path.resolve().name
+    found = {path.name: path} if lone else dict(_walk(path))
+    notices: list[str] = []
+    files = _read(found, notices)
+    if files is None:
+        return Submission(student, {}, None, notices[-1])
+    own = _set_aside(assignment, files, notices)
+    entry = _entry(assignment, own, notices, lone=lone)
+    problem = None if entry else _nothing(assignment, own)
+    return Submission(student, own, entry, problem, tuple(notices))
+
+
+def _walk(folder: Path) -> Iterator[tuple[str, Path]]:
+    """Regular files below a folder by relative path, sorted; links, hidden and junk left out."""
+    for place, folders, names in os.walk(folder):
+        folders[:] = sorted(n for n in folders if n not in _JUNK and not n.startswith("."))
+        for name in sorted(names):
+            path = Path(place) / name
+            if name in _JUNK or name.startswith(".") or path.is_symlink() or not path.is_file():
+                continue
+            yield path.relative_to(folder).as_posix(), path
+
+
+def _read(found: dict[str, Path], notices: list[str]) -> dict[str, bytes] | None:
+    """The files' contents; None, and a notice, where there is too much."""
+    if len(found) > MAX_FILES:
+        notices.append(f"{len(found)} files were handed in, more than {MAX_FILES}")
+        return None
+    files, room = {}, MAX_BYTES
+    for name, path in found.items():
+        with path.open("rb") as stream:
+            data = stream.read(room + 1)
+        room -= len(data)
+        if room < 0:
+            notices.append(f"the files handed in are larger than {MAX_BYTES // 1024**2} MB")
+            return None
+        files[name] = data
+    return files
+
+
+def _set_aside(
+    assignment: Assignment, files: dict[str, bytes], notices: list[str]
+) -> dict[str, bytes]:
+    """Leave out copies of the course's files and files that steer Python or pytest."""
+    course = {path.name for path in assignment.course.glob("*.py")}
+    course |= {f"{script}.pt" for script in assignment.support}
+    own = {}
+    for name, data in files.items():
+        last = name.rsplit("/", 1)[-1]
+        if last in course and last != assignment.file:
+            notices.append(f"set aside {name}: the course's own is used")
+        elif last in _STEERING:
+            notices.append(f"set aside {name}: it is not part of the task")
+        else:
+            own[name] = data
+    return own
+
+
+def _entry(
+    assignment: Assignment, files: dict[str, bytes], notices: list[str], *, lone: bool
+) -> str | None:
+    """The file asked for: by its name, or the one plausible match, with a notice."""
+    if assignment.file in files:
+        return assignment.file
+    scripts = [name for name in files if name.endswith(".py")]
+    exact = [name for name in scripts if name.rsplit("/", 1)[-1] == assignment.file]
+    stem = re.escape(Path(assignment.file).stem)
+    near = re.compile(rf"{stem}([ _.-]*(\(\d+\)|copy|final|v?\d+|solution))*\.py", re.IGNORECASE)
+    likely = [name for name in scripts if near.fullmatch(name.rsplit("/", 1)[-1])]
+    candidates = exact or likely or (scripts if lone else [])
+    if len(candidates) != 1:
+        return None
+    notices.append(f"took {candidates[0]} for {assignment.file}")
+    return candidates[0]
+
+
+def _nothing(assignment: Assignment, files: dict[str, bytes]) -> str:
+    """Why there is no entry, in a sentence to the student."""
+    names = sorted(files)
+    if not names:
+        return f"expected {assignment.file}, found no files"
+    close = difflib.get_close_matches(assignment.file, names, n=5, cutoff=0.0)
+    return f"expected {assignment.file}, found {', '.join(close)}"

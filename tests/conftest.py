@@ -1,0 +1,39 @@
+"""Shared by the tests: a cache folder of their own, and warm processes that live for the session."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from grader import batch
+from grader.assignment import load
+from grader.runner import Runner
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep the reference's values of a test run away from the user's cache."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
+@pytest.fixture(scope="session")
+def runner(_own_cache: None) -> Iterator[Runner]:
+    """A runner for the bundle `tiny`."""
+    with batch.open_runner(load("pieces")) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="session")
+def shared_assets() -> Path:
+    """The folder with the published Banking77 files, named by GRADER_TEST_ASSETS."""
+    named = os.environ.get("GRADER_TEST_ASSETS")
+    if not named:
+        pytest.skip("GRADER_TEST_ASSETS names no folder with Banking77 and BERT's vocabulary")
+    return Path(named)
