@@ -7,16 +7,16 @@ side is present, adds the hidden cases.
 from __future__ import annotations
 
 import ast
-import os
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from grader.home import home, labs
 from grader.records import Assignment, AssignmentError, Case, Part
 
-COURSE = "GRADER_COURSE"
 _Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 _Rows = Annotated[int, Field(gt=0)] | None
 
@@ -69,33 +69,6 @@ class _Hidden(_Strict):
     cases: list[_Case] = Field(min_length=1)
 
 
-def home() -> Path:
-    """The folder that holds `assignments/`, and `solutions/` on the instructor's side.
-
-    The one that GRADER_COURSE names; else the nearest above the working directory; else the one
-    that the grader came in.
-
-    Raises:
-        AssignmentError: GRADER_COURSE names a folder without `assignments/`.
-    """
-    if named := os.environ.get(COURSE):
-        if not (Path(named) / "assignments").is_dir():
-            raise AssignmentError(f"{COURSE}={named}: no folder assignments/ there")
-        return Path(named).resolve()
-    here = Path.cwd()
-    for folder in (here, *here.parents):
-        if (folder / "assignments" / "course").is_dir():
-            return folder
-    package = Path(__file__).resolve().parent
-    inside = package / "_course"  # where a wheel carries the student's side
-    return inside if inside.is_dir() else package.parent
-
-
-def labs() -> list[str]:
-    """The names of the assignments, sorted."""
-    return sorted(path.parent.name for path in (home() / "assignments").glob("*/assignment.toml"))
-
-
 def load(
     name: str,
     *,
@@ -134,7 +107,7 @@ def load(
     _check_unique(path, "cases", [item.name for item in cases])
     chosen = _choose(path, cases, bundle, case)
     if seconds is not None:
-        chosen = [_replace_seconds(item, seconds) for item in chosen]
+        chosen = [replace(item, seconds=seconds) for item in chosen]
     return Assignment(
         name=name,
         title=read.title,
@@ -146,10 +119,6 @@ def load(
         course=root / "assignments" / "course",
         solutions=solutions if has_solutions else None,
     )
-
-
-def _replace_seconds(case: Case, seconds: float) -> Case:
-    return Case(**{**vars(case), "seconds": seconds})
 
 
 def _case(item: _Case, limits: _Limits, *, hidden: bool) -> Case:

@@ -78,7 +78,9 @@ def _tiny() -> Bundle:
     try:
         listed = json.loads((folder / "bundle.json").read_text("utf-8"))["sha256"]
     except (OSError, ValueError, KeyError) as problem:
-        raise BundleError(f"{folder / 'bundle.json'}: {problem}; install the package again") from None
+        raise BundleError(
+            f"{folder / 'bundle.json'}: {problem}; install the package again"
+        ) from None
     for name, digest in listed.items():
         _check(folder / name, digest)
     return Bundle("tiny", folder, _digest(folder), weights=True)
@@ -108,7 +110,7 @@ def _banking77(source: Path) -> Bundle:
 
 
 def _lay_out(found: dict[str, Path], weights: list[Path], target: Path) -> None:
-    """Copy the files into a folder beside the target and rename it, so that it is whole or absent."""
+    """Copy the files beside the target and rename the folder, so that it is whole or absent."""
     beside = Path(tempfile.mkdtemp(dir=target.parent, prefix=target.name))
     (beside / "encoder").mkdir()
     for name in ("train.csv", "test.csv"):
@@ -128,9 +130,7 @@ def _locate(source: Path, name: str) -> Path:
     """The one file of a name at or below a folder."""
     found = sorted(source.rglob(name)) if source.is_dir() else []
     if not found:
-        raise BundleError(
-            f"bundle banking77: no {name} in {source}; put the published file there"
-        )
+        raise BundleError(f"bundle banking77: no {name} in {source}; put the published file there")
     return found[0]
 
 

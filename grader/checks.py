@@ -1,8 +1,8 @@
 """Runs a lab's checks: pytest, in the grading process, on values that came out of the sandbox.
 
 A lab's `test_public.py` looks at every case, its `test_hidden.py` at the hidden ones. A test takes
-the fixtures `student` and `reference` (the values by probe, in the case at hand) and says which part
-it belongs to:
+the fixtures `student` and `reference` (the values by probe, in the case at hand) and says which
+part it belongs to:
 
     @pytest.mark.part("views", weight=2, hint="Look at the mask.")
     def test_mean_views(student, reference, credit): ...
@@ -167,7 +167,8 @@ class _Plugin:
     @pytest.fixture
     def credit(self, request: pytest.FixtureRequest) -> Credit:
         """Partial credit for the test that asks for it."""
-        return request.node.stash.setdefault(_CREDIT, Credit())
+        credit: Credit = request.node.stash.setdefault(_CREDIT, Credit())
+        return credit
 
     @pytest.hookimpl
     def pytest_configure(self, config: pytest.Config) -> None:
@@ -194,7 +195,7 @@ class _Plugin:
                 known = ", ".join(self._parts)
                 self.problem = f"{item.path}: {item.originalname}: mark its part, one of {known}"
                 return
-            totals[name, item.callspec.params["case"].name] += _weight(item)
+            totals[name, _case(item).name] += _weight(item)
         for item in items:
             item.stash[_FACTS] = self._facts(item, totals)
         for part in self._parts.values():
@@ -210,7 +211,7 @@ class _Plugin:
     ) -> dict[str, Any]:
         mark = item.get_closest_marker("part")
         part = self._parts[mark.args[0]]  # type: ignore[union-attr]
-        case = item.callspec.params["case"]
+        case = _case(item)
         total = totals[part.name, case.name]
         return {
             "name": item.originalname.removeprefix("test_"),
@@ -248,6 +249,13 @@ class _Plugin:
         if call.excinfo is not None:
             facts["message"] = str(call.excinfo.value) or call.excinfo.typename
         return {_NOTE: facts}
+
+
+def _case(item: pytest.Function) -> Case:
+    case = item.callspec.params["case"]
+    if not isinstance(case, Case):
+        raise TypeError(f"{item.nodeid}: its parameter `case` is not a case of ours")
+    return case
 
 
 def _weight(item: pytest.Item) -> float:

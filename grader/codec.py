@@ -1,8 +1,9 @@
 """Values as frames: a JSON header and safetensors bytes, read as if an enemy had written them.
 
     frame  = magic, u32 header length, u64 payload length, header, payload   (little-endian)
-    header = JSON object; a value in it is plain, or one of {"list": [...]}, {"dict": [[k, v], ...]},
-             {"float": "nan" | "inf" | "-inf"}, {"tensor": "<name in the payload>"}
+    header = JSON object; a value in it is plain, or one of {"list": [...]},
+             {"dict": [[key, value], ...]}, {"float": "nan" | "inf" | "-inf"},
+             {"tensor": "<name in the payload>"}
 
 The writing side runs beside a submission and only refuses what has no plain meaning. The reading
 side checks lengths before it takes memory, and believes nothing.
@@ -225,11 +226,11 @@ def _decode_dict(
 
 
 def _tensors(payload: bytes) -> dict[str, torch.Tensor]:
-    """The payload's tensors by name. Rust's safetensors checks offsets and lengths; we check types."""
+    """The payload's tensors by name: safetensors checks offsets and lengths, we check types."""
     if not payload:
         return {}
     try:
-        entries = safetensors.deserialize(payload)
+        entries = safetensors.deserialize(payload)  # type: ignore[no-untyped-call]
     except Exception as problem:  # noqa: BLE001 - whatever it raises, the bytes are at fault
         raise WireError(f"a payload that is no safetensors: {str(problem)[:200]}") from None
     found = {}

@@ -30,7 +30,7 @@ def collect(assignment: Assignment, path: Path) -> Submission:
 
     Args:
         assignment: whose file is looked for.
-        path: a folder, named after the student, or the file itself.
+        path: a folder named after the student, or the file itself, in such a folder or so named.
 
     Raises:
         GraderError: there is nothing at `path`, or it is neither a file nor a folder.
@@ -38,7 +38,7 @@ def collect(assignment: Assignment, path: Path) -> Submission:
     if path.is_symlink() or not (path.is_dir() or path.is_file()):
         raise GraderError(f"{path}: no such file or folder; give a submission's folder or file")
     lone = path.is_file()
-    student = path.stem if lone else path.resolve().name
+    student = _student(assignment, path.resolve(), lone=lone)
     found = {path.name: path} if lone else dict(_walk(path))
     notices: list[str] = []
     files = _read(found, notices)
@@ -48,6 +48,13 @@ def collect(assignment: Assignment, path: Path) -> Submission:
     entry = _entry(assignment, own, notices, lone=lone)
     problem = None if entry else _nothing(assignment, own)
     return Submission(student, own, entry, problem, tuple(notices))
+
+
+def _student(assignment: Assignment, path: Path, *, lone: bool) -> str:
+    """The folder's name; a lone file of another name than the task's is named after the student."""
+    if not lone:
+        return path.name
+    return path.parent.name if path.name == assignment.file else path.stem
 
 
 def _walk(folder: Path) -> Iterator[tuple[str, Path]]:

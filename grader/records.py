@@ -8,18 +8,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, TypeAlias, Union
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-import torch
+if TYPE_CHECKING:  # torch takes seconds to import, and `grader --help` needs none of it
+    import torch
 
 #: What may cross the pipe from a submission: plain data and tensors, nothing that has behaviour.
-Value: TypeAlias = Union[
-    None, bool, int, float, str, torch.Tensor, list["Value"], dict[str, "Value"]
-]
+Value: TypeAlias = "None | bool | int | float | str | torch.Tensor | list[Value] | dict[str, Value]"
 
-RunStatus = Literal[
-    "ok", "error", "timeout", "memory", "crashed", "output", "missing", "blocked"
-]
+RunStatus = Literal["ok", "error", "timeout", "memory", "crashed", "output", "missing", "blocked"]
 CheckStatus = Literal["passed", "partial", "failed", "error", "not_run"]
 
 

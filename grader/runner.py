@@ -12,6 +12,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import threading
 from collections.abc import Iterator, Mapping
@@ -86,7 +87,7 @@ class Runner:
             return Run(case=case.name, status="missing", message=submission.problem)
         given = self._support_files(assignment, case)
         complete = replace(submission, files={**submission.files, **given})
-        return self._launch(assignment, case, complete, probe_sources(assignment, case))
+        return self.launch(assignment.course, case, complete, probe_sources(assignment, case))
 
     def _support_files(self, assignment: Assignment, case: Case) -> dict[str, bytes]:
         """The files that the task promises beside the script, made once for each case."""
@@ -101,19 +102,16 @@ class Runner:
             if key not in self._support:
                 submission = support_submission(assignment, script)
                 patient = replace(case, seconds=SUPPORT_SECONDS)
-                run = self._launch(assignment, patient, submission, support_probe(script))
+                run = self.launch(assignment.course, patient, submission, support_probe(script))
                 self._support[key] = as_file(script, case, run)
             return self._support[key]
 
-    def _launch(
-        self,
-        assignment: Assignment,
-        case: Case,
-        submission: Submission,
-        sources: list[tuple[str, str]],
+    def launch(
+        self, course: Path, case: Case, submission: Submission, sources: list[tuple[str, str]]
     ) -> Run:
+        """Run files that have an entry, with the given probe sources, in one case."""
         files = submission.files
-        zygote = self._zygote(case.bundle, assignment.course)
+        zygote = self._zygote(case.bundle, course)
         with _workspace() as workspace:
             header = {
                 "workspace": str(workspace),
@@ -130,7 +128,9 @@ class Runner:
             try:
                 job = codec.seal(header, b"".join(files.values()))
             except TypeError as problem:
-                raise SandboxError(f"case {case.name}: the files of the run are {problem}") from None
+                raise SandboxError(
+                    f"case {case.name}: the files of the run are {problem}"
+                ) from None
             ends = zygote.fork()
             heard = listen(ends, job, case.seconds)
         return _judge(case, heard)
@@ -217,10 +217,18 @@ class _Zygote:
 
 def _readable(bundle: Path, course: Path, package: Path) -> list[Path]:
     """What a submission may read: interpreter, libraries, the course and the bundle."""
-    system = ["/usr", "/lib", "/lib64", "/bin", "/etc/ld.so.cache", "/etc/localtime", "/etc/mime.types"]
+    system = [
+        "/usr",
+        "/lib",
+        "/lib64",
+        "/bin",
+        "/etc/ld.so.cache",
+        "/etc/localtime",
+        "/etc/mime.types",
+    ]
     kernel = ["/proc", "/sys/devices/system/cpu", "/dev/null", "/dev/zero", "/dev/urandom"]
     prefixes = {sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix}
-    libraries = {Path(codec.torch.__file__).resolve().parents[1]}
+    libraries = {Path(sysconfig.get_paths()[name]) for name in ("purelib", "platlib")}
     found = [*map(Path, system + kernel), *map(Path, sorted(prefixes)), *sorted(libraries)]
     return [*found, package, bundle, course]
 

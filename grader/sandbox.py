@@ -3,8 +3,8 @@
     enter_namespaces()   by the jailer, before it forks the child
     confine(...)         by the child, before it reads a byte of the submission
 
-Each step takes what the kernel and the caller's rights allow and returns what it achieved, so that
-`grader doctor` can report it. Python 3.11 has no bindings for these calls; the numbers and structs
+Each step takes what the kernel and the caller's rights allow; `grader doctor` finds out from inside
+what holds. Python 3.11 has no bindings for these calls; the numbers and structs
 are the kernel's own (linux/landlock.h, linux/sched.h, linux/prctl.h, linux/capability.h).
 """
 
@@ -16,7 +16,6 @@ import resource
 import struct
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
 MEGABYTE = 1024 * 1024
@@ -33,15 +32,6 @@ _PR_SET_DUMPABLE, _PR_CAPBSET_DROP, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIV
 _LANDLOCK_CREATE, _LANDLOCK_ADD, _LANDLOCK_RESTRICT = 444, 445, 446  # on every architecture
 _LANDLOCK_READ = 0b1101  # execute, read file, read directory
 _CAPSET = {"x86_64": 126, "aarch64": 91}
-
-
-@dataclass(frozen=True)
-class Protections:
-    """What holds the child, layer by layer."""
-
-    namespaces: bool  #: own processes, mounts, network and System V objects
-    landlock: int  #: the ABI in force, 0 for none
-    no_new_privs: bool  #: a set-user-id program gains nothing
 
 
 def enter_namespaces() -> bool:
@@ -87,9 +77,7 @@ def mount_workspace(workspace: Path) -> None:
     libc.mount(b"proc", b"/proc", b"proc", flags | _MS_NOEXEC, None)
 
 
-def confine(
-    readable: Iterable[Path], workspace: Path, memory_mb: int, cpu_seconds: int
-) -> Protections:
+def confine(readable: Iterable[Path], workspace: Path, memory_mb: int, cpu_seconds: int) -> None:
     """Give up every right that a submission does not need, for good.
 
     Args:
@@ -100,13 +88,12 @@ def confine(
     """
     _limit(memory_mb, cpu_seconds)
     if sys.platform != "linux":
-        return Protections(namespaces=False, landlock=0, no_new_privs=False)
+        return
     libc = _libc()
     libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
-    no_new_privs = libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
-    abi = _landlock(readable, workspace)
+    libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    _landlock(readable, workspace)
     _drop_capabilities()
-    return Protections(namespaces=os.getpid() == 1, landlock=abi, no_new_privs=no_new_privs)
 
 
 def _limit(memory_mb: int, cpu_seconds: int) -> None:
@@ -147,27 +134,28 @@ def landlock_abi() -> int:
     return max(0, int(_libc().syscall(_LANDLOCK_CREATE, None, 0, 1)))
 
 
-def _landlock(readable: Iterable[Path], workspace: Path) -> int:
-    """Restrict this process to the paths and to no network; the ABI in force, 0 for none."""
+def _landlock(readable: Iterable[Path], workspace: Path) -> None:
+    """Restrict this process to the paths, and to no TCP where the kernel's version has that."""
     abi = landlock_abi()
     if abi < 3:  # before 3 a file outside could still be truncated: no protection to speak of
-        return 0
+        return
     access = (1 << (16 if abi >= 5 else 15)) - 1
     network = 0b11 if abi >= 4 else 0
     scope = 0b11 if abi >= 6 else 0
-    attributes = struct.pack("=QQQ", access, network, scope)[: 8 if abi < 4 else 16 if abi < 6 else 24]
+    attributes = struct.pack("=QQQ", access, network, scope)[
+        : 8 if abi < 4 else 16 if abi < 6 else 24
+    ]
     libc = _libc()
     rules = libc.syscall(_LANDLOCK_CREATE, attributes, len(attributes), 0)
     if rules < 0:
-        return 0
+        return
     allowed = [(path, _LANDLOCK_READ) for path in readable] + [(workspace, access)]
     for device in ("/dev/null", "/dev/zero", "/dev/full"):
         allowed.append((Path(device), 0b110))
     for path, rights in allowed:
         _allow(rules, path, rights)
-    done = libc.syscall(_LANDLOCK_RESTRICT, rules, 0) == 0
+    libc.syscall(_LANDLOCK_RESTRICT, rules, 0)
     os.close(rules)
-    return abi if done else 0
 
 
 def _allow(rules: int, path: Path, rights: int) -> None:

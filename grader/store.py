@@ -1,7 +1,7 @@
 """Results on disk: grades and runs, each file written beside its place and renamed.
 
-    <out>/<assignment>/<student>/grade.json, report.json
-    <out>/<assignment>/<student>/runs/<case>.json and <case>.safetensors
+<out>/<assignment>/<student>/grade.json, report.json
+<out>/<assignment>/<student>/runs/<case>.json and <case>.safetensors
 """
 
 from __future__ import annotations
@@ -84,12 +84,13 @@ def load_run(path: Path) -> Run:
 def write(path: Path, content: str | bytes) -> None:
     """Write a file so that it is whole or as it was before."""
     data = content.encode("utf-8", "replace") if isinstance(content, str) else content
-    handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    beside = Path(name)
     try:
         with os.fdopen(handle, "wb") as stream:
             stream.write(data)
-        os.chmod(beside, 0o644)
-        os.replace(beside, path)
+        beside.chmod(0o644)
+        beside.replace(path)
     except BaseException:
-        os.unlink(beside)
+        beside.unlink()
         raise

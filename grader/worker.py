@@ -14,11 +14,9 @@ import os
 import random
 import signal
 import sys
-import time
 import traceback
 import types
 from collections.abc import Callable, Iterator
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -66,7 +64,7 @@ def main(job: int, result: int, output: int, errors: int, *, isolated: bool) -> 
     if isolated:
         sandbox.mount_workspace(workspace)
     _close_others(result)
-    protections = sandbox.confine(
+    sandbox.confine(
         [Path(path) for path in header["readable"]],
         workspace,
         header["memory_mb"],
@@ -74,11 +72,11 @@ def main(job: int, result: int, output: int, errors: int, *, isolated: bool) -> 
     )
     send = _sender(result)
     entry = _lay_out(header, payload, workspace)
-    send({"kind": "start", "protections": asdict(protections)})
+    send({"kind": "start"})
     namespace, fault = _run_script(entry, workspace)
     send({"kind": "script", **fault})
     names = Names(namespace, entry.name)
-    for name, probe in _probes(header["probes"], names):
+    for name, probe in _probes(header["probes"]):
         send(_answer(name, probe, names, workspace, header["seconds"]))
     send({"kind": "end"})
     _flush()
@@ -91,7 +89,7 @@ def _redirect(output: int, errors: int) -> None:
     for source, target in ((null, 0), (output, 1), (errors, 2)):
         os.dup2(source, target)
     for name, descriptor, mode in (("stdin", 0, "r"), ("stdout", 1, "w"), ("stderr", 2, "w")):
-        raw = open(descriptor, mode + "b", buffering=0, closefd=False)  # noqa: SIM115
+        raw = io.FileIO(descriptor, mode, closefd=False)
         buffer = io.BufferedReader(raw) if mode == "r" else io.BufferedWriter(raw)
         wrapped = io.TextIOWrapper(
             buffer, encoding="utf-8", errors="backslashreplace", line_buffering=True
@@ -134,7 +132,7 @@ def _lay_out(header: dict[str, Any], payload: bytes, workspace: Path) -> Path:
     os.chdir(workspace)
     importlib.import_module("course_bundle").use(header["rows"], header["seed"])
     sys.path.insert(0, str(workspace))
-    entry = workspace / header["entry"]
+    entry = workspace / str(header["entry"])
     sys.argv = [str(entry)]
     _reseed()
     return entry
@@ -143,7 +141,7 @@ def _lay_out(header: dict[str, Any], payload: bytes, workspace: Path) -> Path:
 def _reseed() -> None:
     """Start every generator that a fork inherits from the same place."""
     random.seed(0)
-    np.random.seed(0)  # noqa: NPY002 - the generator that a script uses
+    np.random.seed(0)
     torch.manual_seed(0)
 
 
@@ -154,7 +152,7 @@ def _run_script(entry: Path, workspace: Path) -> tuple[dict[str, Any], dict[str,
     sys.modules["__main__"] = module
     try:
         code = compile(entry.read_bytes(), str(entry), "exec")
-        exec(code, module.__dict__)
+        exec(code, module.__dict__)  # noqa: S102 - it is what we are for
     except BaseException as problem:  # noqa: BLE001 - sys.exit and KeyboardInterrupt too
         status = "memory" if _is_memory(problem) else "error"
         if isinstance(problem, PermissionError):
@@ -163,15 +161,15 @@ def _run_script(entry: Path, workspace: Path) -> tuple[dict[str, Any], dict[str,
     return module.__dict__, {"status": "ok", "message": None}
 
 
-def _probes(sources: list[list[str]], names: Names) -> Iterator[tuple[str, Callable[[Any], Any]]]:
+def _probes(sources: list[list[str]]) -> Iterator[tuple[str, Callable[[Any], Any]]]:
     """The public functions of each probe file, in the order in which they stand there."""
     for number, (filename, source) in enumerate(sources):
         module = types.ModuleType(f"_probes_{number}")
-        exec(compile(source, filename, "exec"), module.__dict__)
+        exec(compile(source, filename, "exec"), module.__dict__)  # noqa: S102 - the lab's own
         for name, function in list(module.__dict__.items()):
-            if isinstance(function, types.FunctionType) and not name.startswith("_"):
-                if function.__module__ == module.__name__:
-                    yield name, function
+            own = getattr(function, "__module__", None) == module.__name__
+            if own and isinstance(function, types.FunctionType) and not name.startswith("_"):
+                yield name, function
 
 
 def _answer(

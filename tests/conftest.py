@@ -1,4 +1,4 @@
-"""Shared by the tests: a cache folder of their own, and warm processes that live for the session."""
+"""Shared by the tests: a cache of their own, and warm processes that live for the session."""
 
 from __future__ import annotations
 

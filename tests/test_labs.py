@@ -6,10 +6,11 @@ import ast
 from pathlib import Path
 
 import pytest
-
 from conftest import ROOT
+
 from grader import batch
-from grader.assignment import labs, load
+from grader.assignment import load
+from grader.home import labs
 from grader.records import Grade, Submission
 from grader.runner import Runner
 

@@ -1,13 +1,15 @@
 """The checks of `pieces`, asked in every case."""
 
+import itertools
 import re
 
 import pytest
 
 from grader.compare import Mismatch, numbers, same_set, within
 
-#: Lines that are looked at: enough for a few prints more than the task's three.
-MAX_LINES = 20
+#: What is looked at of the output: enough for labels and a good many lines more than the task's
+#: three, too little to find a number by printing every possible one.
+MAX_LINES, MAX_WIDTH, MAX_NUMBERS = 40, 2000, 100
 
 
 @pytest.mark.part(
@@ -53,7 +55,9 @@ def test_n_words(student, reference):
 
 
 @pytest.mark.part(
-    "counts", hint="`tokenizer.tokenize(text)` adds no [CLS] and [SEP]; `tokenizer(text)` does."
+    "counts",
+    hint="Add up `len(tokenizer.tokenize(text))` over `train['text']`: each query at a stretch, "
+    "not its words one by one, and not `tokenizer(text)`, which adds [CLS] and [SEP].",
 )
 def test_n_pieces(student, reference):
     """`n_pieces` is how many pieces all the training queries have, special tokens left out."""
@@ -65,7 +69,7 @@ def test_n_pieces(student, reference):
 )
 def test_lines(student, reference, credit):
     """Three lines are printed: word counts, the five words cut most, and the ratio."""
-    lines = student.lines[:MAX_LINES]
+    lines = [_plain(line) for line in student.lines[:MAX_LINES]]
     total, whole = len(reference["words"]), reference["whole"]
     n_words, n_pieces = reference["n_words"], reference["n_pieces"]
     with credit.item():
@@ -73,36 +77,63 @@ def test_lines(student, reference, credit):
     with credit.item():
         _most_cut(lines, reference["pieces"])
     with credit.item():
-        ratio = round(n_pieces / n_words, 3)
-        _printed(lines, [n_words, n_pieces, ratio], "line 3: words, pieces, ratio")
+        _printed(lines, [n_words, n_pieces, n_pieces / n_words], "line 3: words, pieces, ratio")
+
+
+def _plain(line):
+    """A line without colour codes and its overlong end."""
+    return re.sub(r"\x1b\[[\d;]*m", "", line)[:MAX_WIDTH]
 
 
 def _printed(lines, expected, what):
-    """One of the lines has exactly these numbers; a ratio may have more than three decimals."""
-    for line in lines:
-        found = numbers(line)
-        if len(found) == len(expected) and all(
-            abs(mine - theirs) <= (0.0005 if isinstance(theirs, float) else 0)
-            for mine, theirs in zip(found, expected, strict=True)
-        ):
-            return
-    shown = " ".join(str(number) for number in expected)
-    raise Mismatch(f"{what}: expected the numbers {shown}, no printed line has them")
+    """These numbers are printed one after another; a ratio to three decimals or more."""
+    text = "\n".join(lines)
+    without_commas = re.sub(r"(?<=\d)[,_](?=\d{3}(?!\d))", "", text)  # 111,243 or 111_243
+    if not any(_follow(expected, _numbers(reading)) for reading in (text, without_commas)):
+        shown = " ".join(f"{n:.3f}" if isinstance(n, float) else str(n) for n in expected)
+        raise Mismatch(f"{what}: expected the numbers {shown}, they are not printed in a row")
+
+
+def _numbers(text):
+    """The numbers of a text, without percentages and digits in names such as `np.int64`."""
+    return numbers(re.sub(r"[\d.]+ ?%|[^\W\d]\w*", " ", text))[:MAX_NUMBERS]
+
+
+def _follow(expected, found):
+    """Whether the expected numbers are among those found, one right after another."""
+    size = len(expected)
+    return any(
+        all(
+            abs(mine - theirs) <= (0.0005 + 1e-9 if isinstance(theirs, float) else 0)
+            for mine, theirs in zip(found[i : i + size], expected, strict=True)
+        )
+        for i in range(len(found) - size + 1)
+    )
 
 
 def _most_cut(lines, pieces):
-    """Some lines in a row name five of the words with the most pieces, each with its pieces."""
-    counts = sorted((len(cut) for cut in pieces.values()), reverse=True)[:5]
-    tokens = re.findall(r"[^\s,;:'\"()\[\]{}=|>]+", " ".join(lines))
-    named = {t for t in tokens if len(pieces.get(t, ())) >= counts[-1] and _follows(tokens, pieces[t])}
-    found = sorted((len(pieces[word]) for word in named), reverse=True)
-    if found != counts:
+    """Lines in a row name five of the words with the most pieces, with their pieces, and no more."""
+    cut = {word: parts for word, parts in pieces.items() if len(parts) > 1}
+    wanted = sorted(map(len, cut.values()), reverse=True)[:5]
+
+    def tells(line):
+        return "##" in line or any(_stands([word], line) for word in cut)
+
+    told = [line for line in lines if re.search(r"\w", line)]
+    blocks = ["\n".join(block) for is_told, block in itertools.groupby(told, tells) if is_told]
+    named = [
+        [word for word, parts in cut.items() if _stands([word], text) and _stands(parts, text)]
+        for text in blocks
+    ]
+    if not any(sorted((len(cut[w]) for w in some), reverse=True) == wanted for some in named):
+        most = max(named, key=len, default=[])
         raise Mismatch(
-            f"line 2: expected five words of {counts} pieces, each with its pieces; "
-            f"found {len(named)} such words"
+            f"line 2: expected five words, of {wanted} pieces, each with its pieces; "
+            f"found {len(most)} cut words with theirs: {', '.join(most[:8]) or 'none'}"
         )
 
 
-def _follows(tokens, cut):
-    """Whether the pieces stand in the tokens one after another."""
-    return any(tokens[i : i + len(cut)] == cut for i in range(len(tokens)))
+def _stands(tokens, text):
+    """Whether the tokens stand in the text one after another, whatever is between them."""
+    row = r"[^\w#]*".join(map(re.escape, tokens))
+    return re.search(rf"(?<![\w#]){row}(?![\w#])", text) is not None

@@ -1,0 +1,188 @@
+"""The command `grader`. Exit status 0 means graded, 2 a fault of ours or of the caller's."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+from grader.records import Assignment, Grade, GraderError, Submission
+
+if TYPE_CHECKING:
+    from grader.runner import Runner
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="Grades homework on transformers, each submission run apart from itself.",
+)
+_out = Console()
+_err = Console(stderr=True)
+
+_Lab = Annotated[str, typer.Argument(help="The lab's name; `grader labs` lists them.")]
+_Json = Annotated[bool, typer.Option("--json", help="Print JSON for a machine to read.")]
+_Seconds = Annotated[
+    float | None,
+    typer.Option(min=0.1, help="Wall clock of a run, instead of the assignment's own."),
+]
+
+
+def main() -> None:
+    """Run the command; a fault of ours or the caller's is one sentence and exit status 2."""
+    try:
+        app()
+    except GraderError as problem:
+        _err.print(Text(f"grader: {problem}", style="red"), soft_wrap=True)
+        sys.exit(2)
+
+
+@app.command()
+def grade(
+    lab: _Lab,
+    submissions: Annotated[
+        list[Path], typer.Argument(help="Folders named after the students, or files in them.")
+    ],
+    out: Annotated[Path, typer.Option(help="Where the results go.")] = Path("results"),
+    case: Annotated[str | None, typer.Option(help="Grade in this case alone.")] = None,
+    bundle: Annotated[str, typer.Option(help="Whose cases to grade in.")] = "tiny",
+    bundle_dir: Annotated[
+        Path | None, typer.Option(help="Where the files of the bundle banking77 lie.")
+    ] = None,
+    seconds: _Seconds = None,
+    as_json: _Json = False,
+) -> None:
+    """Grade submissions and write grades and feedback."""
+    from grader import batch, results
+    from grader.assignment import load
+
+    assignment = load(lab, bundle=bundle, case=case, seconds=seconds)
+    collected = _collect(assignment, submissions)
+    grades = []
+    with batch.open_runner(assignment, bundle_dir) as runner:
+        for grade, report in _with_progress(assignment, collected, runner):
+            results.save(out, assignment, grade, report)
+            grades.append(grade)
+    index = results.save_class(out, assignment)
+    if as_json:
+        _print_grades(grades)
+        return
+    from grader import render
+
+    _out.print(render.table_of_class(assignment, grades))
+    _out.print(Text(f"feedback: {index}"), soft_wrap=True)
+
+
+@app.command()
+def check(
+    lab: _Lab,
+    path: Annotated[Path, typer.Argument(help="Your folder or file.")] = Path(),
+    seconds: _Seconds = None,
+    as_json: _Json = False,
+) -> None:
+    """Check your own work on the public cases, before you hand it in."""
+    from grader import batch, render
+    from grader.assignment import load
+
+    assignment = load(lab, public=True, seconds=seconds)
+    (submission,) = _collect(assignment, [path])
+    with batch.open_runner(assignment) as runner:
+        ((grade, _),) = batch.grade_all(assignment, [submission], runner)
+    if as_json:
+        _print_grades([grade])
+    else:
+        render.print_feedback(_out, assignment, grade)
+
+
+@app.command()
+def labs(as_json: _Json = False) -> None:
+    """List the labs of the course."""
+    from grader.assignment import load
+    from grader.home import labs as names
+
+    loaded = [load(name) for name in names()]
+    if as_json:
+        rows = [{"name": a.name, "title": a.title, "file": a.file} for a in loaded]
+        _print_json({"labs": rows})
+        return
+    table = Table("lab", "file", "points", "title")
+    for assignment in loaded:
+        total = sum(part.points for part in assignment.parts)
+        table.add_row(assignment.name, assignment.file, f"{total:g}", assignment.title)
+    _out.print(table)
+
+
+@app.command()
+def doctor(as_json: _Json = False) -> None:
+    """Report versions, bundles, and which protections hold here."""
+    from grader import doctor as examiner
+
+    found = examiner.examine()
+    if as_json:
+        _print_json(found)
+        return
+    for name in ("grader", "python", "system", "course"):
+        _out.print(Text(f"{name}: {found[name]}"), soft_wrap=True)
+    for group in ("packages", "bundles"):
+        for name, value in found[group].items():
+            _out.print(Text(f"{group[:-1]} {name}: {value}"), soft_wrap=True)
+    for row in found["protections"]:
+        state = ("kept from ", "green") if row["active"] else ("NOT kept from ", "red")
+        _out.print(Text.assemble(state, f"{row['name']}: {row['by']}"), soft_wrap=True)
+    if notice := examiner.platform_notice():
+        _out.print(Text(notice, style="red"), soft_wrap=True)
+
+
+def _collect(assignment: Assignment, paths: Sequence[Path]) -> list[Submission]:
+    """Read the submissions, by student; two of one name are the caller's fault."""
+    from grader.collect import collect
+
+    found: dict[str, Path] = {}
+    collected = []
+    for path in paths:
+        submission = collect(assignment, path)
+        if other := found.get(submission.student):
+            raise GraderError(
+                f"{path} and {other} are both of {submission.student!r}; rename one's folder"
+            )
+        found[submission.student] = path
+        collected.append(submission)
+    return sorted(collected, key=lambda submission: submission.student)
+
+
+def _with_progress(
+    assignment: Assignment, submissions: list[Submission], runner: Runner
+) -> Iterator[tuple[Grade, dict[str, Any]]]:
+    """Grade, with a progress bar on a terminal and a line a submission elsewhere."""
+    from grader import batch, render
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    with Progress(
+        *columns, TimeElapsedColumn(), console=_err, disable=not _err.is_terminal
+    ) as progress:
+        task = progress.add_task(f"grading {assignment.name}", total=len(submissions))
+        for grade, report in batch.grade_all(assignment, submissions, runner):
+            progress.advance(task)
+            if not _err.is_terminal:
+                total = f"{render.points(grade.points)} / {render.points(grade.possible)}"
+                _err.print(Text(f"graded {render.clean(grade.student)}: {total}"))
+            yield grade, report
+
+
+def _print_grades(grades: Sequence[Grade]) -> None:
+    from grader.store import grade_as_json
+
+    _print_json({"grades": [grade_as_json(grade) for grade in grades]})
+
+
+def _print_json(content: object) -> None:
+    """JSON in ASCII, so that no terminal or encoding can be upset by what a submission printed."""
+    sys.stdout.write(json.dumps(content, indent=2) + "\n")
