@@ -8,6 +8,7 @@ checks stay in the caller's.
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -48,12 +49,16 @@ def grade_all(
     """
     expected = make_known(assignment, runner.bundles, runner.run_case)
     with ThreadPoolExecutor(max_workers=workers()) as pool:
-        futures = [pool.submit(runner.run, assignment, one) for one in submissions]
+        futures = [
+            [pool.submit(runner.run_case, assignment, case, one) for case in assignment.cases]
+            for one in submissions
+        ]
         try:
-            for submission, future in zip(submissions, futures, strict=True):
-                yield _grade(assignment, expected, submission, future.result())
+            for submission, of_cases in zip(submissions, futures, strict=True):
+                runs = tuple(future.result() for future in of_cases)
+                yield _grade(assignment, expected, submission, runs)
         finally:
-            for future in futures:
+            for future in itertools.chain.from_iterable(futures):
                 future.cancel()
 
 

@@ -1,4 +1,4 @@
-"""Runs submissions in the sandbox: `run(assignment, submission) -> runs`, one for each case.
+"""Runs submissions in the sandbox: `run_case(assignment, case, submission) -> run`.
 
 The parent's side of a run. It owns the deadlines, reads with caps, believes only the jailer about
 how a run ended, and turns whatever happens into one status.
@@ -51,7 +51,7 @@ _INHERITED = ("PATH", "LD_LIBRARY_PATH", "OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE"
 class Runner:
     """Warm processes, one for each bundle, that live as long as the `with` block.
 
-    `run` may be called from several threads at once.
+    `run_case` may be called from several threads at once.
     """
 
     def __init__(self, bundles: Mapping[str, Bundle]) -> None:
@@ -71,10 +71,6 @@ class Runner:
     ) -> None:
         for zygote in self._zygotes.values():
             zygote.close()
-
-    def run(self, assignment: Assignment, submission: Submission) -> tuple[Run, ...]:
-        """Run a submission in each of the assignment's cases, in their order."""
-        return tuple(self.run_case(assignment, case, submission) for case in assignment.cases)
 
     def run_case(self, assignment: Assignment, case: Case, submission: Submission) -> Run:
         """Run a submission in one case.
