@@ -177,9 +177,11 @@ class _Zygote:
             ready = b""
         self._control.settimeout(None)
         if ready != b"ready":
-            self.close()
+            self._process.kill()
+            self._process.wait()
             self._log.seek(0)
             log = self._log.read()[-2000:].decode("utf-8", "replace").strip()
+            self.close()
             raise SandboxError(f"the warm process for bundle {bundle.name} did not start:\n{log}")
 
     def alive(self) -> bool:
@@ -209,6 +211,7 @@ class _Zygote:
         self._control.close()
         self._process.kill()
         self._process.wait()
+        self._log.close()
 
 
 def _readable(bundle: Path, course: Path, package: Path) -> list[Path]:

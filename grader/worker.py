@@ -239,7 +239,7 @@ def _mend(problem: BaseException) -> str | None:
     if isinstance(problem, ModuleNotFoundError):
         return "hand in the modules that you wrote; others cannot be installed for grading"
     if isinstance(problem, PermissionError):
-        return "a protection stopped this: read and write only in the working directory"
+        return "a protection stopped this: no network, and files only in the working directory"
     if isinstance(problem, FileNotFoundError):
         return "only the files that you hand in and the task's own are there"
     if isinstance(problem, OSError) and "huggingface" in str(problem).lower():

@@ -1,0 +1,3 @@
+"""Waits for a person at the keyboard. Status: error"""
+
+words = input("How many words? ")

@@ -1,0 +1,5 @@
+"""Ends the script by sys.exit(). Status: error"""
+
+import sys
+
+sys.exit()

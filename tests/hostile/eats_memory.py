@@ -1,0 +1,5 @@
+"""Takes memory until there is none. Status: memory"""
+
+hoard = []
+while True:
+    hoard.append(bytearray(16 * 1024 * 1024))

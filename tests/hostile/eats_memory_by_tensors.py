@@ -1,0 +1,7 @@
+"""Takes memory until there is none, as tensors. Status: memory"""
+
+import torch
+
+hoard = []
+while True:
+    hoard.append(torch.ones(4 * 1024 * 1024))

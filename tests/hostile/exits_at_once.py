@@ -1,0 +1,5 @@
+"""Leaves before anything is asked, with the exit status of success. Status: crashed"""
+
+import os
+
+os._exit(0)

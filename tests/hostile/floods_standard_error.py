@@ -1,0 +1,6 @@
+"""Floods standard error from below Python. Status: output"""
+
+import os
+
+while True:
+    os.write(2, b"y" * 65536)

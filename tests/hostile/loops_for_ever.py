@@ -1,0 +1,4 @@
+"""Never ends. Status: timeout"""
+
+while True:
+    pass

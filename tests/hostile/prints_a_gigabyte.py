@@ -1,0 +1,5 @@
+"""Floods standard output. Status: output"""
+
+line = "x" * 1023
+for _ in range(1024 * 1024):
+    print(line)

@@ -1,0 +1,9 @@
+"""Raises an exception whose message cannot be read. Status: error"""
+
+
+class Evil(Exception):
+    def __str__(self):
+        raise SystemExit(0)
+
+
+raise Evil

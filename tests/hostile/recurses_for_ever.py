@@ -1,0 +1,8 @@
+"""Calls itself until Python has enough of it. Status: error"""
+
+
+def count(n):
+    return count(n + 1)
+
+
+count(0)

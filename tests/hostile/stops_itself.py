@@ -1,0 +1,9 @@
+"""Stops, so that a polite request to end is never read. Status: timeout"""
+
+import os
+import signal
+import time
+
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+os.kill(os.getpid(), signal.SIGSTOP)
+time.sleep(3600)

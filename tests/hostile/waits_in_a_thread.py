@@ -1,0 +1,6 @@
+"""Starts a thread that never ends, which would hold up an ordinary exit. Status: ok"""
+
+import threading
+import time
+
+threading.Thread(target=time.sleep, args=(3600,)).start()
