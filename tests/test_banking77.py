@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from grader import batch, bundles
+from grader import bundles
 from grader.assignment import load
 from grader.known import reference
 from grader.records import BundleError, Case, Run, Submission

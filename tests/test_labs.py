@@ -6,8 +6,8 @@ import ast
 from pathlib import Path
 
 import pytest
-from conftest import ROOT
 
+from conftest import ROOT
 from grader import batch
 from grader.assignment import load
 from grader.home import labs
