@@ -15,6 +15,7 @@ import torch
 from grader.records import Value
 
 _SHOWN = 5  #: how many differing entries a message lists
+_LARGEST = 2**53  #: beyond it a whole number has no exact float
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 
 
@@ -83,15 +84,22 @@ def _same_entries(actual: torch.Tensor, expected: torch.Tensor, what: str) -> No
         )
 
 
+def same_kind(actual: Value, expected: Value, what: str) -> None:
+    """Two values are of one kind: both a list, both a dict, both a tensor and so on."""
+    if kind(actual) != kind(expected):
+        raise Mismatch(f"{what}: expected {kind(expected)}, got {kind(actual)}")
+
+
 def equal(actual: Value, expected: Value, what: str) -> None:
     """Two plain values are equal, in type and content; lists, sets of words and dicts in detail."""
     if isinstance(expected, dict) and isinstance(actual, dict):
         _equal_dicts(actual, expected, what)
-    elif isinstance(expected, list) and isinstance(actual, list):
+        return
+    if isinstance(expected, list) and isinstance(actual, list):
         _equal_lists(actual, expected, what)
-    elif kind(actual) != kind(expected):
-        raise Mismatch(f"{what}: expected {kind(expected)}, got {kind(actual)}")
-    elif isinstance(expected, torch.Tensor):
+        return
+    same_kind(actual, expected, what)
+    if isinstance(expected, torch.Tensor):
         close(actual, expected, what, atol=0.0)
     elif actual != expected:
         raise Mismatch(f"{what}: expected {_show(expected)}, got {_show(actual)}")
@@ -144,6 +152,8 @@ def number(value: Value, what: str) -> float:
         value = float(value)
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise Mismatch(f"{what}: expected a number, got {_show(value)}")
+    if isinstance(value, int) and abs(value) > _LARGEST:
+        raise Mismatch(f"{what}: expected a number of a sensible size, got a far larger one")
     if not math.isfinite(value):
         raise Mismatch(f"{what}: expected a finite number, got {value}")
     return float(value)

@@ -5,6 +5,7 @@ for validation): the mean of the last layer over the real tokens, in the frames'
 """
 
 import torch
+
 from encoder import batches, load, pooled
 from text import train, val
 

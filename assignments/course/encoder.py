@@ -1,4 +1,4 @@
-"""The pretrained encoder and the queries as its batches, as the lesson on encoders hands them out."""
+"""The pretrained encoder, and the queries as its batches, as the lesson hands them out."""
 
 import torch
 from transformers import AutoModel, AutoTokenizer

@@ -16,7 +16,7 @@ _LENGTH = 48
 
 
 def tokenize(text: str) -> list[str]:
-    """The words of a query: runs of letters and digits, or single marks, of the lower-cased text."""
+    """The words of a query, lower-cased: runs of letters and digits, or single marks."""
     return re.findall(r"[a-z0-9]+|[^\w\s]", text.lower())
 
 

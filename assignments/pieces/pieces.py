@@ -3,9 +3,6 @@
 Replace each `...` by your own code. The task is in README.md.
 """
 
-from encoder import tokenizer
-from text import tokenize, train, vocab
-
 # TODO 1: the words of the vocabulary, without its two reserved entries.
 words = ...
 
@@ -16,8 +13,8 @@ pieces = ...
 whole = ...
 
 # TODO 4: how many words, and how many pieces, the training queries have together (whole numbers).
-# Words are counted by `tokenize`, pieces by the tokenizer on each query as it stands; special tokens
-# are no pieces of a query.
+# Words are what `tokenize` gives, pieces what the tokenizer makes of each query as it stands;
+# special tokens are no pieces of a query.
 n_words = ...
 n_pieces = ...
 

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from grader.compare import Mismatch, numbers, same_set, within
+from grader.compare import Mismatch, numbers, same_kind, same_set, within
 
 #: What is looked at of the output: enough for labels and a good many lines more than the task's
 #: three, too little to find a number by printing every possible one.
@@ -28,6 +28,7 @@ def test_words(student, reference):
 def test_pieces(student, reference):
     """`pieces` gives each word the list of its pieces, spelled as the tokenizer spells them."""
     mine, theirs = student["pieces"], reference["pieces"]
+    same_kind(mine, theirs, "pieces")
     missing = [word for word in theirs if word not in mine]
     if missing:
         raise Mismatch(f"pieces: {len(missing)} words have none, such as {missing[0]!r}")
@@ -96,7 +97,7 @@ def _printed(lines, expected, what):
 
 def _numbers(text):
     """The numbers of a text, without percentages and digits in names such as `np.int64`."""
-    return numbers(re.sub(r"[\d.]+ ?%|[^\W\d]\w*", " ", text))[:MAX_NUMBERS]
+    return numbers(re.sub(r"(?<![\d.])[\d.]+ ?%|[^\W\d]\w*", " ", text))[:MAX_NUMBERS]
 
 
 def _follow(expected, found):
@@ -112,28 +113,26 @@ def _follow(expected, found):
 
 
 def _most_cut(lines, pieces):
-    """Lines in a row name five of the words with the most pieces, with their pieces, and no more."""
+    """Lines in a row name five of the words cut most, with their pieces, and no other cut word."""
     cut = {word: parts for word, parts in pieces.items() if len(parts) > 1}
     wanted = sorted(map(len, cut.values()), reverse=True)[:5]
 
-    def tells(line):
-        return "##" in line or any(_stands([word], line) for word in cut)
+    def words_in(text):
+        return cut.keys() & re.findall(r"(?<![\w#])\w+(?![\w#])", text)
 
     told = [line for line in lines if re.search(r"\w", line)]
-    blocks = ["\n".join(block) for is_told, block in itertools.groupby(told, tells) if is_told]
-    named = [
-        [word for word, parts in cut.items() if _stands([word], text) and _stands(parts, text)]
-        for text in blocks
-    ]
+    groups = itertools.groupby(told, lambda line: "##" in line or bool(words_in(line)))
+    blocks = ["\n".join(group) for tells, group in groups if tells]
+    named = [[word for word in words_in(text) if _stand(cut[word], text)] for text in blocks]
     if not any(sorted((len(cut[w]) for w in some), reverse=True) == wanted for some in named):
         most = max(named, key=len, default=[])
         raise Mismatch(
             f"line 2: expected five words, of {wanted} pieces, each with its pieces; "
-            f"found {len(most)} cut words with theirs: {', '.join(most[:8]) or 'none'}"
+            f"found {len(most)} cut words with theirs: {', '.join(sorted(most)[:8]) or 'none'}"
         )
 
 
-def _stands(tokens, text):
-    """Whether the tokens stand in the text one after another, whatever is between them."""
-    row = r"[^\w#]*".join(map(re.escape, tokens))
+def _stand(parts, text):
+    """Whether a word's pieces stand in the text one after another, whatever separates them."""
+    row = r"[^\w#]*".join(map(re.escape, parts))
     return re.search(rf"(?<![\w#]){row}(?![\w#])", text) is not None

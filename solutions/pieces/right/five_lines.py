@@ -14,13 +14,12 @@ n_words = len([word for query in train["text"] for word in tokenize(query)])
 n_pieces = len([piece for query in train["text"] for piece in tokenizer.tokenize(query)])
 
 print("Vocabulary")
-print(
-    f"{len(words):>12,} words, {whole:,} whole ({whole / len(words):.1%}), {len(words) - whole:,} cut"
-)
+share = whole / len(words)
+print(f"{len(words):>9,} words = {whole:,} whole ({share:.1%}) + {len(words) - whole:,} cut")
 print()
 print("The 5 words in the most pieces")
 for place, word in enumerate(heapq.nlargest(5, words, key=lambda w: len(pieces[w])), start=1):
     print(f"{place:>4}. {word:20}", *pieces[word], sep="\t")
 print()
 print("Training queries")
-print(f"{n_words:>12,} words\n{n_pieces:>12,} pieces\n{n_pieces / n_words:>12.4f} pieces a word")
+print(f"{n_words:>9,} words\n{n_pieces:>9,} pieces\n{n_pieces / n_words:>9.4f} pieces a word")

@@ -1,4 +1,4 @@
-"""Ids and back: the tokenizer called on batches without special tokens, its ids turned to pieces."""
+"""Ids and back: the tokenizer called on lists, without special tokens, its ids made pieces."""
 
 from encoder import tokenizer
 from text import tokenize, train, vocab

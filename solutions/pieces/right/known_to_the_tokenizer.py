@@ -1,4 +1,4 @@
-"""Counts otherwise: `whole` by the tokenizer's own vocabulary, pieces by all ids less two a query."""
+"""Other counts: `whole` by the tokenizer's own vocabulary, pieces by ids less two a query."""
 
 from itertools import chain
 

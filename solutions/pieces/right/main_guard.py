@@ -23,7 +23,7 @@ def count(texts, into):
 words = set()
 pieces = {}
 whole = 0
-for word, number in text.vocab.items():
+for word in text.vocab:
     if word in RESERVED:
         continue
     words.add(word)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+
 from encoder import tokenizer
 from text import tokenize, train, vocab
 

@@ -1,8 +1,8 @@
-"""You added up the pieces of the words one by one, where the tokenizer cuts each query at a stretch.
+"""You added up the pieces of single words; asked for are those of each query as it stands.
 
-The two differ a little, as the tokenizer finds words by rules of its own: it does not part a
-currency sign from the amount behind it, the lesson's `tokenize` does. Give it the queries as they
-stand and add up `len(tokenizer.tokenize(text))`.
+The two sums differ a little, as the tokenizer finds words by rules of its own: it does not part `£`
+from the amount behind it, the lesson's `tokenize` does. Give it whole queries and add up
+`len(tokenizer.tokenize(text))`.
 
 Loses: counts, lines
 """

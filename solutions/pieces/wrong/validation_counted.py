@@ -7,6 +7,7 @@ Loses: counts, lines
 """
 
 import pandas as pd
+
 from encoder import tokenizer
 from text import tokenize, train, val, vocab
 
