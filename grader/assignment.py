@@ -95,10 +95,9 @@ def load(
     if not path.is_file():
         raise AssignmentError(f"there is no lab {name!r}: the labs are {', '.join(labs())}")
     read = _read(path, _File)
-    solutions = root / "solutions" / name
-    has_solutions = solutions.is_dir() and not public
+    solutions = None if public else _solutions(root, name)
     cases = [_case(item, read.limits, hidden=False) for item in read.cases]
-    if has_solutions:
+    if solutions is not None:
         hidden_path = solutions / "cases.toml"
         hidden = _read(hidden_path, _Hidden)
         cases += [_case(item, read.limits, hidden=True) for item in hidden.cases]
@@ -117,8 +116,19 @@ def load(
         support=tuple(read.support),
         folder=path.parent,
         course=root / "assignments" / "course",
-        solutions=solutions if has_solutions else None,
+        solutions=solutions,
     )
+
+
+def _solutions(root: Path, name: str) -> Path:
+    """The instructor's side of a lab."""
+    folder = root / "solutions" / name
+    if not folder.is_dir():
+        raise AssignmentError(
+            f"{folder}: no such folder: grading needs the instructor's side of the lab; "
+            "to check your own work, use `grader check`"
+        )
+    return folder
 
 
 def _case(item: _Case, limits: _Limits, *, hidden: bool) -> Case:

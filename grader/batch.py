@@ -21,8 +21,8 @@ from grader.records import Assignment, Grade, Run, Submission
 from grader.runner import Runner
 
 
-def workers() -> int:
-    """How many runs go on at once: one for each processor that this process may use."""
+def processors() -> int:
+    """How many processors this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -37,9 +37,18 @@ def open_runner(assignment: Assignment, bundle_dir: Path | None = None) -> Runne
 
 
 def grade_all(
-    assignment: Assignment, submissions: Sequence[Submission], runner: Runner
+    assignment: Assignment,
+    submissions: Sequence[Submission],
+    runner: Runner,
+    workers: int | None = None,
 ) -> Iterator[tuple[Grade, dict[str, Any]]]:
     """Grade submissions, in the order given, each as soon as it and those before it are run.
+
+    Args:
+        assignment: what they are submissions to.
+        submissions: as collected.
+        runner: where they run.
+        workers: how many runs go on at once; by default one for each processor.
 
     Yields:
         The grade and pytest's own report of it.
@@ -48,7 +57,7 @@ def grade_all(
         GraderError: a fault of ours or of the assignment; never for what a submission does.
     """
     expected = make_known(assignment, runner.bundles, runner.run_case)
-    with ThreadPoolExecutor(max_workers=workers()) as pool:
+    with ThreadPoolExecutor(max_workers=workers or processors()) as pool:
         futures = [
             [pool.submit(runner.run_case, assignment, case, one) for case in assignment.cases]
             for one in submissions

@@ -108,7 +108,7 @@ def labs(as_json: _Json = False) -> None:
     from grader.assignment import load
     from grader.home import labs as names
 
-    loaded = [load(name) for name in names()]
+    loaded = [load(name, public=True) for name in names()]
     if as_json:
         rows = [{"name": a.name, "title": a.title, "file": a.file} for a in loaded]
         _print_json({"labs": rows})

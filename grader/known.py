@@ -43,10 +43,7 @@ def known(
 def reference(assignment: Assignment) -> Submission:
     """The solution as if it had been handed in."""
     if assignment.solutions is None:
-        raise AssignmentError(
-            f"no solution for {assignment.name}: grading needs the instructor's solutions/"
-            f"{assignment.name}; students use `grader check`"
-        )
+        raise AssignmentError(f"{assignment.name}: the students' side has no solution")
     path = assignment.solutions / assignment.file
     try:
         return Submission("reference", {assignment.file: path.read_bytes()}, assignment.file)
