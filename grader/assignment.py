@@ -22,7 +22,7 @@ _Rows = Annotated[int, Field(gt=0)] | None
 
 
 class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False, strict=True)
 
 
 _Model = TypeVar("_Model", bound=_Strict)
@@ -141,7 +141,7 @@ def _case(item: _Case, limits: _Limits, *, hidden: bool) -> Case:
 def _read(path: Path, model: type[_Model]) -> _Model:
     """A TOML file as a checked record."""
     try:
-        content: dict[str, Any] = tomllib.loads(path.read_text("utf-8"))
+        content: dict[str, Any] = tomllib.loads(path.read_text("utf-8-sig"))
         return model.model_validate(content)
     except OSError as problem:
         raise AssignmentError(f"{path}: {problem.strerror}") from None

@@ -16,7 +16,9 @@ from __future__ import annotations
 import contextlib
 import inspect
 import io
+import math
 import os
+import sys
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -78,6 +80,8 @@ class Credit:
     @contextlib.contextmanager
     def item(self, weight: float = 1.0) -> Iterator[None]:
         """One item; an assertion that fails inside costs this item and no other."""
+        if not (math.isfinite(weight) and weight >= 0):
+            raise ValueError(f"the weight of an item is {weight}, not a number of at least 0")
         self.total += weight
         try:
             yield
@@ -113,6 +117,8 @@ def check(
     plugin = _Plugin(assignment, known, {run.case: run for run in runs})
     reporter = JSONReport()
     files = [path for path in _files(assignment) if path.is_file()]
+    if not files:  # pytest would collect the working directory instead
+        raise AssignmentError(f"{assignment.folder}: there is no test_public.py; add the checks")
     arguments = [
         *map(str, files),
         "--json-report-file=none",
@@ -130,6 +136,7 @@ def check(
     silent = contextlib.redirect_stdout(io.StringIO())  # the report has it all
     with mock.patch.dict(os.environ, alone), silent:
         status = pytest.main(arguments, plugins=[reporter, plugin])
+    _forget(files)
     if plugin.problem is not None:
         raise AssignmentError(plugin.problem)
     if status not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
@@ -137,9 +144,19 @@ def check(
     return _verdicts(assignment, reporter.report), reporter.report
 
 
+def _forget(files: list[Path]) -> None:
+    """Let the checks be read again the next time: pytest keeps modules by name for the process."""
+    paths = set(map(str, files))
+    for name, module in list(sys.modules.items()):
+        if getattr(module, "__file__", None) in paths:
+            del sys.modules[name]
+
+
 def _files(assignment: Assignment) -> list[Path]:
-    hidden = [assignment.solutions / "test_hidden.py"] if assignment.solutions else []
-    return [assignment.folder / "test_public.py", *hidden]
+    files = [assignment.folder / "test_public.py"]
+    if assignment.solutions and any(case.hidden for case in assignment.cases):
+        files.append(assignment.solutions / "test_hidden.py")
+    return files
 
 
 class _Plugin:
@@ -187,24 +204,34 @@ class _Plugin:
     @pytest.hookimpl
     def pytest_collection_modifyitems(self, items: list[pytest.Function]) -> None:
         """Share each part's points out among its checks, by weight, in each case."""
+        self.problem = self.problem or self._share_out(items)
+        if self.problem:
+            items.clear()
+
+    def _share_out(self, items: list[pytest.Function]) -> str | None:
+        """Give each check its facts; or a fault of the lab's, in a sentence."""
         totals: dict[tuple[str, str], float] = defaultdict(float)
         for item in items:
             mark = item.get_closest_marker("part")
             name = mark.args[0] if mark and mark.args else None
             if name not in self._parts:
                 known = ", ".join(self._parts)
-                self.problem = f"{item.path}: {item.originalname}: mark its part, one of {known}"
-                return
+                return f"{item.path}: {item.originalname}: mark its part, one of {known}"
+            if other := sorted(set(mark.kwargs if mark else ()) - {"weight", "hint"}):
+                return f"{item.path}: {item.originalname}: a mark has no {other[0]!r}; remove it"
+            if not (math.isfinite(_weight(item)) and _weight(item) >= 0):
+                return f"{item.path}: {item.originalname}: make its weight a number of at least 0"
             totals[name, _case(item).name] += _weight(item)
         for item in items:
             item.stash[_FACTS] = self._facts(item, totals)
         for part in self._parts.values():
             for case in self._assignment.cases:
                 if part.points and not totals[part.name, case.name]:
-                    self.problem = (
+                    return (
                         f"{self._assignment.folder}: no check gives the points of part "
                         f"{part.name!r} in case {case.name!r}"
                     )
+        return None
 
     def _facts(
         self, item: pytest.Function, totals: Mapping[tuple[str, str], float]
@@ -225,8 +252,8 @@ class _Plugin:
 
     @pytest.hookimpl
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        if report.failed:
-            last = str(report.longrepr).strip().splitlines()[-1]
+        if report.failed and self.problem is None:
+            last = str(report.longrepr).strip().splitlines()[-1].removeprefix("E").strip()
             self.problem = f"{report.nodeid}: the checks cannot be loaded: {last}"
 
     @pytest.hookimpl(wrapper=True)
@@ -246,6 +273,8 @@ class _Plugin:
             problem = call.excinfo.value if call.excinfo else None
             facts["fraction"] = credit.fraction if credit else float(problem is None)
             facts["fault"] = isinstance(problem, AssertionError)
+        elif call.when == "setup" and call.excinfo is not None:
+            facts["fault"] = isinstance(call.excinfo.value, StudentFault)
         if call.excinfo is not None:
             facts["message"] = str(call.excinfo.value) or call.excinfo.typename
         return {_NOTE: facts}
@@ -289,6 +318,6 @@ def _status(test: dict[str, Any], fraction: float, *, fault: bool) -> CheckStatu
         return "passed" if fraction == 1 else "error"  # credit was asked for and never given
     if outcome == "skipped":
         return "not_run"
-    if outcome == "failed" and fault:
+    if fault and (outcome == "failed" or fraction == 0):
         return "partial" if fraction > 0 else "failed"
     return "error"

@@ -30,6 +30,7 @@ _HEAD = struct.Struct("<4sIQ")
 #: Caps of the reading side, in bytes, levels and counts; far above what any lab's probes send.
 MAX_HEADER = 8 * 1024 * 1024
 MAX_PAYLOAD = 64 * 1024 * 1024
+MAX_INDEX = 1024 * 1024  #: of a payload's own list of tensors
 MAX_DEPTH = 20
 MAX_AXES = 8
 
@@ -71,16 +72,30 @@ def encode(value: object, tensors: dict[str, torch.Tensor], depth: int = 0) -> o
     if kind in (list, tuple):
         return {"list": [encode(item, tensors, depth + 1) for item in value]}  # type: ignore[attr-defined]
     if kind is dict:
-        return {"dict": [_pair(k, v, tensors, depth) for k, v in value.items()]}  # type: ignore[attr-defined]
-    if isinstance(value, np.generic):
+        return {"dict": _pairs(value, tensors, depth)}  # type: ignore[arg-type]
+    if isinstance(value, np.generic) and kind is not np.longdouble:  # whose item is itself
         return encode(value.item(), tensors, depth)
     if kind is np.ndarray:
-        value = torch.from_numpy(np.ascontiguousarray(value))
+        value = _from_numpy(value)  # type: ignore[arg-type]
     elif kind is torch.nn.Parameter:
         value = torch.Tensor.detach(value)  # type: ignore[arg-type]
     if type(value) is torch.Tensor:
         return {"tensor": _keep(value, tensors)}
     raise TypeError(f"a {kind.__module__}.{kind.__qualname__}, which is no plain value or tensor")
+
+
+def _pairs(
+    value: dict[object, object], tensors: dict[str, torch.Tensor], depth: int
+) -> list[list[object]]:
+    pairs = [_pair(key, item, tensors, depth) for key, item in value.items()]
+    if len({str(key) for key, _ in pairs}) < len(pairs):
+        raise TypeError("a dict with two keys that are the same as text")
+    return pairs
+
+
+def _from_numpy(array: np.ndarray[Any, Any]) -> torch.Tensor:
+    """A copy, since an array may be read-only; in this machine's order of bytes."""
+    return torch.from_numpy(np.array(array, dtype=array.dtype.newbyteorder("="), order="C"))
 
 
 def _pair(key: object, value: object, tensors: dict[str, torch.Tensor], depth: int) -> list[object]:
@@ -95,7 +110,7 @@ def _keep(tensor: torch.Tensor, tensors: dict[str, torch.Tensor]) -> str:
     """Put a tensor into the payload and give its name there."""
     if tensor.dtype not in DTYPES.values():
         raise TypeError(f"a tensor of {tensor.dtype}, which cannot be sent")
-    if tensor.layout is not torch.strided or tensor.device.type != "cpu":
+    if tensor.is_nested or tensor.layout is not torch.strided or tensor.device.type != "cpu":
         raise TypeError(f"a tensor with layout {tensor.layout} on {tensor.device}, not a dense one")
     if tensor.dim() > MAX_AXES:
         raise TypeError(f"a tensor of {tensor.dim()} axes")
@@ -179,16 +194,16 @@ def _no_constant(name: str) -> float:
     raise WireError(f"the number {name} in a header")
 
 
-def decode(encoded: object, payload: bytes) -> Value:
-    """The value of a header's field, its tensors taken from the payload.
+def decode(encoded: object, payload: bytes, depth: int = 0) -> Value:
+    """The value of a header's field, its tensors taken from the payload, each once.
 
     Raises:
         WireError: the field or the payload is not what `encode` writes.
     """
-    return _decode(encoded, _tensors(payload), 0)
+    return _decode(encoded, _tensors(payload), depth)
 
 
-def _decode(encoded: object, tensors: Mapping[str, torch.Tensor], depth: int) -> Value:
+def _decode(encoded: object, tensors: dict[str, torch.Tensor], depth: int) -> Value:
     if depth > MAX_DEPTH:
         raise WireError(f"a value nested more than {MAX_DEPTH} deep")
     if isinstance(encoded, float) and not math.isfinite(encoded):
@@ -207,13 +222,11 @@ def _decode(encoded: object, tensors: Mapping[str, torch.Tensor], depth: int) ->
     if form == "float" and body in ("nan", "inf", "-inf"):
         return float(body)
     if form == "tensor" and isinstance(body, str) and body in tensors:
-        return tensors[body]
+        return tensors.pop(body)  # a name used often would be a copy each time it is stored
     raise WireError(f"a value of the unknown form {form[:40]!r}")
 
 
-def _decode_dict(
-    body: list[Any], tensors: Mapping[str, torch.Tensor], depth: int
-) -> dict[str, Value]:
+def _decode_dict(body: list[Any], tensors: dict[str, torch.Tensor], depth: int) -> dict[str, Value]:
     found: dict[str, Value] = {}
     for pair in body:
         if not isinstance(pair, list) or len(pair) != 2 or not isinstance(pair[0], str):
@@ -229,6 +242,8 @@ def _tensors(payload: bytes) -> dict[str, torch.Tensor]:
     """The payload's tensors by name: safetensors checks offsets and lengths, we check types."""
     if not payload:
         return {}
+    if int.from_bytes(payload[:8], "little") > MAX_INDEX:
+        raise WireError("a payload with too many tensors")
     try:
         entries = safetensors.deserialize(payload)  # type: ignore[no-untyped-call]
     except Exception as problem:  # noqa: BLE001 - whatever it raises, the bytes are at fault
@@ -236,7 +251,8 @@ def _tensors(payload: bytes) -> dict[str, torch.Tensor]:
     found = {}
     for name, entry in entries:
         dtype, shape, data = DTYPES.get(entry["dtype"]), entry["shape"], entry["data"]
-        if dtype is None or len(shape) > MAX_AXES:
+        absurd = math.prod(axis or 1 for axis in shape) > MAX_PAYLOAD  # an empty one can be
+        if dtype is None or len(shape) > MAX_AXES or absurd:
             raise WireError(f"a tensor of {str(entry['dtype'])[:20]} and {len(shape)} axes")
         if not data:
             found[name] = torch.empty(shape, dtype=dtype)

@@ -16,6 +16,7 @@ from grader.records import Assignment, GraderError, Submission
 #: What is taken of one submission.
 MAX_FILES = 500
 MAX_BYTES = 16 * 1024 * 1024
+MAX_DEPTH = 20  #: folders in folders
 
 _JUNK = {"__MACOSX", ".DS_Store", "Thumbs.db", "desktop.ini", "__pycache__", ".ipynb_checkpoints"}
 #: Files that would steer Python or pytest instead of being the student's work.
@@ -35,7 +36,11 @@ def collect(assignment: Assignment, path: Path) -> Submission:
     Raises:
         GraderError: there is nothing at `path`, or it is neither a file nor a folder.
     """
-    if path.is_symlink() or not (path.is_dir() or path.is_file()):
+    try:
+        there = not path.is_symlink() and (path.is_dir() or path.is_file())
+    except OSError as reason:
+        raise GraderError(f"{path}: cannot be read: {reason.strerror}") from None
+    if not there:
         raise GraderError(f"{path}: no such file or folder; give a submission's folder or file")
     lone = path.is_file()
     student = _student(assignment, path.resolve(), lone=lone)
@@ -59,13 +64,21 @@ def _student(assignment: Assignment, path: Path, *, lone: bool) -> str:
 
 def _walk(folder: Path) -> Iterator[tuple[str, Path]]:
     """Regular files below a folder by relative path, sorted; links, hidden and junk left out."""
-    for place, folders, names in os.walk(folder):
-        folders[:] = sorted(n for n in folders if n not in _JUNK and not n.startswith("."))
-        for name in sorted(names):
-            path = Path(place) / name
-            if name in _JUNK or name.startswith(".") or path.is_symlink() or not path.is_file():
-                continue
-            yield path.relative_to(folder).as_posix(), path
+    waiting = [(folder, "")]
+    while waiting:
+        place, prefix = waiting.pop()
+        try:
+            with os.scandir(place) as found:
+                entries = sorted(found, key=lambda entry: entry.name)
+        except OSError as problem:
+            raise GraderError(f"{place}: cannot be read: {problem.strerror}") from None
+        kept = [e for e in entries if e.name not in _JUNK and not e.name.startswith(".")]
+        for entry in kept:
+            if entry.is_file(follow_symlinks=False):
+                yield prefix + entry.name, Path(entry.path)
+        folders = [e for e in kept if e.is_dir(follow_symlinks=False)]
+        if prefix.count("/") < MAX_DEPTH:
+            waiting += [(Path(e.path), f"{prefix}{e.name}/") for e in reversed(folders)]
 
 
 def _read(found: dict[str, Path], notices: list[str]) -> dict[str, bytes] | None:
@@ -75,8 +88,11 @@ def _read(found: dict[str, Path], notices: list[str]) -> dict[str, bytes] | None
         return None
     files, room = {}, MAX_BYTES
     for name, path in found.items():
-        with path.open("rb") as stream:
-            data = stream.read(room + 1)
+        try:
+            with path.open("rb") as stream:
+                data = stream.read(room + 1)
+        except OSError as problem:
+            raise GraderError(f"{path}: cannot be read: {problem.strerror}") from None
         room -= len(data)
         if room < 0:
             notices.append(f"the files handed in are larger than {MAX_BYTES // 1024**2} MB")
@@ -90,11 +106,11 @@ def _set_aside(
 ) -> dict[str, bytes]:
     """Leave out copies of the course's files and files that steer Python or pytest."""
     course = {path.name for path in assignment.course.glob("*.py")}
-    course |= {f"{script}.pt" for script in assignment.support}
+    given = {f"{script}.pt" for script in assignment.support}
     own = {}
     for name, data in files.items():
         last = name.rsplit("/", 1)[-1]
-        if last in course and last != assignment.file:
+        if (last in course and last != assignment.file) or given & set(name.split("/")):
             notices.append(f"set aside {name}: the course's own is used")
         elif last in _STEERING:
             notices.append(f"set aside {name}: it is not part of the task")
@@ -109,10 +125,10 @@ def _entry(
     """The file asked for: by its name, or the one plausible match, with a notice."""
     if assignment.file in files:
         return assignment.file
-    scripts = [name for name in files if name.endswith(".py")]
+    scripts = [name for name in files if name.lower().endswith(".py")]
     exact = [name for name in scripts if name.rsplit("/", 1)[-1] == assignment.file]
     stem = re.escape(Path(assignment.file).stem)
-    near = re.compile(rf"{stem}([ _.-]*(\(\d+\)|copy|final|v?\d+|solution))*\.py", re.IGNORECASE)
+    near = re.compile(rf"{stem}([ _.-]*(\(\d+\)|copy|final|v?\d++|solution))*\.py", re.IGNORECASE)
     likely = [name for name in scripts if near.fullmatch(name.rsplit("/", 1)[-1])]
     candidates = exact or likely or (scripts if lone else [])
     if len(candidates) != 1:

@@ -16,7 +16,7 @@ from grader.records import Value
 
 _SHOWN = 5  #: how many differing entries a message lists
 _LARGEST = 2**53  #: beyond it a whole number has no exact float
-_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+_NUMBER = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?")
 
 
 class Mismatch(AssertionError):
@@ -38,18 +38,19 @@ def close(actual: Value, expected: Value, what: str, atol: float = 1e-5, rtol: f
         raise Mismatch(f"{what}: expected a tensor, got {kind(actual)}")
     if actual.shape != expected.shape:
         raise Mismatch(f"{what}: expected shape {_shape(expected)}, got {_shape(actual)}")
-    if actual.dtype.is_floating_point != expected.dtype.is_floating_point:
+    if _family(actual) != _family(expected):
         raise Mismatch(f"{what}: expected {expected.dtype}, got {actual.dtype}")
     if not expected.dtype.is_floating_point:
         _same_entries(actual, expected, what)
         return
     mine, theirs = actual.double(), expected.double()
-    bad = ~torch.isfinite(mine) & torch.isfinite(theirs)
+    same = (mine == theirs) | (mine.isnan() & theirs.isnan())
+    bad = ~torch.isfinite(mine) & ~same
     if bad.any():
         where = _index(bad.nonzero()[0])
         raise Mismatch(f"{what}: {int(bad.sum())} entries are not finite, the first at {where}")
-    error = (mine - theirs).abs().nan_to_num(0.0)
-    off = error > atol + rtol * theirs.abs()
+    error = (mine - theirs).abs().nan_to_num(math.inf, math.inf).masked_fill(same, 0.0)
+    off = error > atol + rtol * theirs.abs().nan_to_num(0.0, 0.0)
     if off.any():
         raise Mismatch(_far(what, error, theirs, off, atol, rtol))
 
@@ -64,7 +65,7 @@ def _far(
 ) -> str:
     """How many entries are off, and the largest error with its place."""
     worst = int(error.argmax())
-    place = _index(torch.stack(torch.unravel_index(torch.tensor(worst), error.shape)))
+    place = [int(axis) for axis in torch.unravel_index(torch.tensor(worst), error.shape)]
     relative = float(error.flatten()[worst] / expected.flatten()[worst].abs().clamp_min(1e-12))
     allowed = f"{atol:g}" + (f" + {rtol:g} of the value" if rtol else "")
     return (
@@ -107,13 +108,15 @@ def equal(actual: Value, expected: Value, what: str) -> None:
 
 def _equal_dicts(actual: Mapping[str, Value], expected: Mapping[str, Value], what: str) -> None:
     _same_keys(list(actual), list(expected), what)
-    wrong = [key for key in expected if actual[key] != expected[key]]
+    wrong = []
+    for key in expected:
+        try:
+            equal(actual[key], expected[key], _show(key))
+        except Mismatch as problem:
+            wrong.append(problem)
     if wrong:
-        key = wrong[0]
-        raise Mismatch(
-            f"{what}: {len(wrong):,} of {len(expected):,} entries differ, such as {_show(key)}: "
-            f"expected {_show(expected[key])}, got {_show(actual[key])}"
-        )
+        count = f"{len(wrong):,} of {len(expected):,}"
+        raise Mismatch(f"{what}: {count} entries differ, such as {wrong[0]}")
 
 
 def _equal_lists(actual: Sequence[Value], expected: Sequence[Value], what: str) -> None:
@@ -161,7 +164,11 @@ def number(value: Value, what: str) -> float:
 
 def within(actual: Value, expected: Value, what: str, band: float) -> None:
     """A number is at most `band` away from the reference's."""
-    mine, theirs = number(actual, what), number(expected, what)
+    try:
+        theirs = number(expected, "the reference")
+    except Mismatch as problem:
+        raise TypeError(f"{what}: {problem}") from None
+    mine = number(actual, what)
     if abs(mine - theirs) > band + 1e-12:
         raise Mismatch(
             f"{what}: expected {theirs:.6g} give or take {band:g}, got {mine:.6g} "
@@ -190,6 +197,12 @@ def _show(value: Value) -> str:
 
 def _list(items: Sequence[str]) -> str:
     return ", ".join(_show(item) for item in items[:_SHOWN])
+
+
+def _family(tensor: torch.Tensor) -> str:
+    if tensor.dtype.is_floating_point:
+        return "floating"
+    return "boolean" if tensor.dtype is torch.bool else "whole"
 
 
 def _shape(tensor: torch.Tensor) -> str:

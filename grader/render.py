@@ -6,6 +6,7 @@ which may hold an expected value, and never what a run printed on hidden rows.
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -31,17 +32,22 @@ _STYLES = {
     "not_run": "dim",
 }
 #: Control characters but tab and newline, and the marks that turn the reading direction.
-_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_CONTROLS = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+#: What a CI runner obeys in a line of its log.
+_COMMANDS = re.compile(r"::(?=[A-Za-z])|##(?=\[)")
 
 
 def clean(text: str) -> str:
     """Text of a submission with every control character made visible and harmless."""
-    return _CONTROLS.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n"))
+    plain = _CONTROLS.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n"))
+    return _COMMANDS.sub(lambda found: "\N{ZERO WIDTH SPACE}".join(found[0]), plain)
 
 
 def points(number: float) -> str:
     """Points to two decimals, without trailing zeros."""
-    return f"{number:.2f}".rstrip("0").rstrip(".")
+    return f"{number:z.2f}".rstrip("0").rstrip(".")
 
 
 def feedback(assignment: Assignment, grade: Grade) -> dict[str, Any]:
@@ -68,7 +74,7 @@ def feedback(assignment: Assignment, grade: Grade) -> dict[str, Any]:
 
 
 def _shown_check(check: Check) -> dict[str, Any]:
-    message = None if check.hidden or check.message is None else clean(check.message)
+    message = None if check.hidden or check.message is None else _clip(check.message)
     where = "on other data than yours" if check.hidden else "on your data"
     return {**vars(check), "message": message, "where": where}
 
@@ -77,7 +83,7 @@ def _shown_run(run: Run, *, hidden: bool) -> dict[str, Any]:
     shown = {name: _clip(getattr(run, name)) for name in ("output", "errors")}
     if hidden:
         shown = {"output": "", "errors": ""}
-    message = None if hidden or run.message is None else clean(run.message)
+    message = None if hidden or run.message is None else _clip(run.message)
     return {**vars(run), **shown, "message": message, "hidden": hidden}
 
 
@@ -113,7 +119,7 @@ def _fence(text: str) -> Markup:
 
 def _inline(text: str) -> Markup:
     """Text on a line of Markdown, with neither markup nor a workflow command in it."""
-    flat = Markup.escape(" ".join(clean(text).split()))
+    flat = html.escape(" ".join(clean(text).split()), quote=False)
     return Markup(re.sub(r"([\\`*_{}\[\]()#+!|~>-]|::)", r"\\\1", flat))  # noqa: S704 - escaped
 
 

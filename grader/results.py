@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -26,7 +27,7 @@ def save_class(out: Path, assignment: Assignment) -> Path:
     folder = out / assignment.name
     grades = [json.loads(path.read_text("utf-8")) for path in sorted(folder.glob("*/grade.json"))]
     for grade in grades:
-        grade["link"] = f"{quote(grade['student'])}/feedback.html"
+        grade["link"] = f"{quote(os.fsencode(grade['student']))}/feedback.html"
         grade["by_part"] = {
             part.name: [
                 sum(check[field] for check in grade["checks"] if check["part"] == part.name)

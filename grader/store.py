@@ -50,21 +50,26 @@ def grade_as_json(grade: Grade) -> dict[str, Any]:
 
 def save_grade(folder: Path, grade: Grade, report: dict[str, Any]) -> None:
     """Write a student's grade, runs and pytest's report into their folder."""
+    texts = {
+        "report.json": json.dumps(report, indent=1, default=str, allow_nan=False),
+        "grade.json": json.dumps(grade_as_json(grade), indent=1, allow_nan=False),
+    }
     (folder / "runs").mkdir(parents=True, exist_ok=True)
     for run in grade.runs:
         save_run(folder / "runs" / run.case, run)
-    write(folder / "report.json", json.dumps(report, indent=1, default=str))
-    write(folder / "grade.json", json.dumps(grade_as_json(grade), indent=1))
+    for name, text in texts.items():
+        write(folder / name, text)
 
 
 def save_run(path: Path, run: Run) -> None:
     """Write a run as `<path>.json` and, for its tensors, `<path>.safetensors`."""
     tensors: dict[str, torch.Tensor] = {}
-    body = {**vars(run), "values": codec.encode(dict(run.values), tensors)}
+    body = {**vars(run), "values": codec.encode(dict(run.values), tensors, depth=-1)}
     body["notices"] = list(run.notices)
+    text = json.dumps(body, indent=1, allow_nan=False)
     path.parent.mkdir(parents=True, exist_ok=True)
     write(path.with_suffix(".safetensors"), safetensors.torch.save(tensors))
-    write(path.with_suffix(".json"), json.dumps(body, indent=1))
+    write(path.with_suffix(".json"), text)
 
 
 def load_run(path: Path) -> Run:
@@ -73,12 +78,16 @@ def load_run(path: Path) -> Run:
     Raises:
         OSError, ValueError, codec.WireError: the files are not there or not whole.
     """
-    body = json.loads(path.with_suffix(".json").read_text("utf-8"))
+    text = path.with_suffix(".json").read_text("utf-8")
     payload = path.with_suffix(".safetensors").read_bytes()
-    values = codec.decode(body.pop("values"), payload)
-    if not isinstance(values, dict):
-        raise codec.WireError(f"{path}: values that are no dict")
-    return Run(**{**body, "values": values, "notices": tuple(body["notices"])})
+    try:
+        body = json.loads(text)
+        values = codec.decode(body.pop("values"), payload, depth=-1)
+        if not isinstance(values, dict):
+            raise codec.WireError("values that are no dict")
+        return Run(**{**body, "values": values, "notices": tuple(body["notices"])})
+    except (AttributeError, KeyError, TypeError, RecursionError, codec.WireError) as problem:
+        raise codec.WireError(f"{path}: no run of this version: {problem}") from None
 
 
 def write(path: Path, content: str | bytes) -> None:
