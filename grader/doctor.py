@@ -66,7 +66,7 @@ def protections() -> list[Protection]:
     with _canaries() as canaries:
         script = f"CANARIES = {json.dumps(canaries)}\n{_SCRIPT}"
         submission = Submission("doctor", {"doctor.py": script.encode()}, "doctor.py")
-        with Runner({"tiny": bundles.find("tiny")}) as runner:
+        with Runner({"tiny": bundles.find("tiny")}, "limits") as runner:
             run = runner.launch(home() / "assignments" / "course", _CASE, submission, _PROBES)
     got = run.values.get("got")
     reached = got if isinstance(got, dict) else {}

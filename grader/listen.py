@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 from grader import codec
 from grader.records import RunStatus, Value
+from grader.sandbox import MAX_PROCESSES
 from grader.zygote import Pipes
 
 #: Output: what is kept of its head and of its tail, and where the run is stopped, in bytes.
@@ -64,6 +65,9 @@ class Heard:
     errors: str = ""
     exit: int | None = None  #: exit status or minus the signal, from the jailer
     jailer: int | None = None
+    layers: list[str] = field(default_factory=list)  #: what confined it, from before it ran
+    stopped: str | None = None  #: why the jailer stopped it
+    fault: str = ""  #: a fault of ours on the way
     seconds: float = 0.0
     cpu_seconds: float = 0.0
     memory_mb: float = 0.0
@@ -87,7 +91,7 @@ class Heard:
 
     def verdict(self, seconds: float) -> tuple[RunStatus, str | None]:
         """The run's one status and its reason."""
-        if self.ended_by == "timeout":
+        if self.ended_by == "timeout" and not self.finished:  # else only its end was slow
             step = "the script" if self.script is None else "a probe"
             return "timeout", f"stopped: {step} ran longer than {seconds:g} s"
         if self.ended_by == "output":
@@ -95,7 +99,11 @@ class Heard:
             return "output", f"stopped: it printed more than {limit} MB; print less"
         if self.ended_by == "wire":
             return "crashed", f"the process sent what is no value: {self.wire_problem}"
-        if self.exit is not None and self.exit < 0:
+        if self.stopped == "memory":
+            return "memory", "stopped: it needed more memory than a run may use"
+        if self.stopped == "processes":
+            return "blocked", f"stopped: it started more than {MAX_PROCESSES} processes"
+        if self.exit is not None and self.exit < 0 and not self.finished:
             return self._signalled(-self.exit)
         if not self.finished:
             return "crashed", (
