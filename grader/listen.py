@@ -30,6 +30,14 @@ _GRACE_SECONDS = 5.0
 _CHUNK = 256 * 1024
 
 
+#: What the jailer's reasons mean to a student.
+_STOPPED: dict[str | None, tuple[RunStatus, str]] = {
+    "memory": ("memory", "stopped: it needed more memory than a run may use"),
+    "processes": ("blocked", f"stopped: it started more than {MAX_PROCESSES} processes"),
+    "disk": ("blocked", "stopped: it wrote more files than a run may"),
+}
+
+
 class _Text:
     """A stream's head and tail, and how much there was between them."""
 
@@ -91,25 +99,10 @@ class Heard:
 
     def verdict(self, seconds: float) -> tuple[RunStatus, str | None]:
         """The run's one status and its reason."""
-        if self.ended_by == "timeout" and not self.finished:  # else only its end was slow
-            step = "the script" if self.script is None else "a probe"
-            return "timeout", f"stopped: {step} ran longer than {seconds:g} s"
+        if not self.finished and (ended := self._ended_early(seconds)):
+            return ended
         if self.ended_by == "output":
-            limit = MAX_OUTPUT // 1024**2
-            return "output", f"stopped: it printed more than {limit} MB; print less"
-        if self.ended_by == "wire":
-            return "crashed", f"the process sent what is no value: {self.wire_problem}"
-        if self.stopped == "memory":
-            return "memory", "stopped: it needed more memory than a run may use"
-        if self.stopped == "processes":
-            return "blocked", f"stopped: it started more than {MAX_PROCESSES} processes"
-        if self.exit is not None and self.exit < 0 and not self.finished:
-            return self._signalled(-self.exit)
-        if not self.finished:
-            return "crashed", (
-                f"the process ended early, with exit status {self.exit}: "
-                "remove os._exit() or whatever else ends it"
-            )
+            return self._flooded()
         script = self.script or {}
         if script.get("status") in ("error", "memory", "blocked"):
             return script["status"], _message(script)
@@ -118,6 +111,27 @@ class Heard:
                 f"{probe}: {fault.splitlines()[0]}" for probe, fault in self.faults.items() if fault
             )
         return "ok", None
+
+    def _ended_early(self, seconds: float) -> tuple[RunStatus, str | None]:
+        """Why the run ended before all probes were asked."""
+        if self.ended_by == "timeout":
+            step = "the script" if self.script is None else "a probe"
+            return "timeout", f"stopped: {step} ran longer than {seconds:g} s"
+        if self.ended_by == "output":
+            return self._flooded()
+        if self.ended_by == "wire":
+            return "crashed", f"the process sent what is no value: {self.wire_problem}"
+        if self.stopped in _STOPPED:
+            return _STOPPED[self.stopped]
+        if self.exit is not None and self.exit < 0:
+            return self._signalled(-self.exit)
+        return "crashed", (
+            f"the process ended early, with exit status {self.exit}: "
+            "remove os._exit() or whatever else ends it"
+        )
+
+    def _flooded(self) -> tuple[RunStatus, str]:
+        return "output", f"stopped: it printed more than {MAX_OUTPUT // 1024**2} MB; print less"
 
     def _signalled(self, number: int) -> tuple[RunStatus, str]:
         name = signal.Signals(number).name if number in signal.valid_signals() else str(number)

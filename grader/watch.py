@@ -1,4 +1,4 @@
-"""The jailer's watch over a run: `watch(init, leash, memory_mb) -> why it was stopped`.
+"""The jailer's watch over a run: `watch(init, leash, plan) -> why it was stopped`.
 
 It sees the whole tree of processes from outside, since no limit of the kernel but a control group's
 counts the memory of many processes together. Everything is dead when it returns.
@@ -14,22 +14,23 @@ import time
 from pathlib import Path
 from typing import Literal
 
-from grader.sandbox import MAX_PROCESSES
+from grader.sandbox import MAX_FILE_MB, MAX_PROCESSES, MEGABYTE, Plan
 
-Reason = Literal["leash", "memory", "processes"]
+Reason = Literal["leash", "memory", "processes", "disk"]
 
 _PERIOD = 0.1  #: seconds between two looks
-_REST = 5.0  #: a look that took long is followed by this many times its length without one
+_REST = 1.0  #: a look that took long is followed by this many times its length without one
 _ALONE = 2  #: init and the child: what they use is limited by the kernel
+_MAX_FILES = 10_000  #: in a workspace that is an ordinary folder
 
 
-def watch(init: int, leash: int, memory_mb: int) -> Reason | None:
+def watch(init: int, leash: int, plan: Plan) -> Reason | None:
     """Wait until init has ended, or end it, and then whatever it left behind.
 
     Args:
         init: the run's first process, a child of this one.
         leash: a pipe's reading end; when the other end closes, the run is to end.
-        memory_mb: what the tree may use on top of the pages that it shares with this process.
+        plan: what the run may use; memory on top of the pages that it shares with this process.
 
     Returns:
         Why the run was stopped, None where it ended by itself.
@@ -42,21 +43,36 @@ def watch(init: int, leash: int, memory_mb: int) -> Reason | None:
         if handle in ready:
             break
         start = time.monotonic()
-        stopped = "leash" if leash in ready else _excess(init, memory_mb)
+        stopped = "leash" if leash in ready else _excess(init, plan)
         pause = max(_PERIOD, _REST * (time.monotonic() - start))
     _end(init)
     return stopped
 
 
-def _excess(init: int, memory_mb: int) -> Reason | None:
+def _excess(init: int, plan: Plan) -> Reason | None:
     """What the tree has too much of. A lone child is not measured: its limits hold it."""
+    if _too_much_on_disk(plan.workspace):
+        return "disk"
     tree = _descendants(init)
     if len(tree) <= _ALONE:
         return None
     if len(tree) > MAX_PROCESSES + _ALONE:
         return "processes"
     used = sum(_proportional_mb(pid) for pid in tree)
-    return "memory" if used > memory_mb + _resident_mb() else None
+    return "memory" if used > plan.memory_mb + _resident_mb() else None
+
+
+def _too_much_on_disk(workspace: Path) -> bool:
+    """Whether a workspace on disk has grown too large; one in memory looks empty from here."""
+    count, size = 0, 0
+    for place, _, names in os.walk(workspace):
+        count += 1 + len(names)
+        for name in names:
+            with contextlib.suppress(OSError):
+                size += os.lstat(os.path.join(place, name)).st_blocks * 512  # noqa: PTH118
+        if count > _MAX_FILES or size > 2 * MAX_FILE_MB * MEGABYTE:
+            return True
+    return False
 
 
 def _end(init: int) -> None:

@@ -111,7 +111,7 @@ def _jail(pipes: Pipes, plan: sandbox.Plan, run: int) -> None:
     for descriptor in (pipes.job, pipes.result, pipes.output, pipes.errors):
         os.close(descriptor)
     _tell(pipes.facts, {"jailer": os.getpid()})
-    stopped = watch.watch(init, pipes.leash, plan.memory_mb)
+    stopped = watch.watch(init, pipes.leash, plan)
     _tell(pipes.facts, {"stopped": stopped, "seconds": time.monotonic() - started})
 
 

@@ -1,4 +1,4 @@
-"""Forks until it may no more. Status: error"""
+"""Forks until it may no more. Status: error, container: blocked"""
 
 import os
 import time
