@@ -141,6 +141,7 @@ def doctor(as_json: _Json = False) -> None:
     for group in ("packages", "bundles"):
         for name, value in found[group].items():
             _out.print(Text(f"{group[:-1]} {name}: {value}"), soft_wrap=True)
+    _out.print(Text(f"sandbox: tier {found['tier']}"), soft_wrap=True)
     for row in found["protections"]:
         state = ("kept from ", "green") if row["active"] else ("NOT kept from ", "red")
         _out.print(Text.assemble(state, f"{row['name']}: {row['by']}"), soft_wrap=True)

@@ -38,7 +38,7 @@ class Runner:
         without: tuple[str, ...] = (),
     ) -> None:
         self._min_tier = min_tier
-        self._without = without
+        self.without = without  #: layers that the next run does without, in tests
         self.bundles = bundles
         self._zygotes: dict[str, Zygote] = {}
         self._support: dict[tuple[str, Case], bytes] = {}
@@ -115,7 +115,7 @@ class Runner:
                 readable=tuple(zygote.readable),
                 memory_mb=case.memory_mb,
                 cpu_seconds=int(case.seconds * 4) + 10,
-                without=self._without,
+                without=self.without,
             )
             try:
                 job = codec.seal(header, b"".join(files.values()))

@@ -101,14 +101,15 @@ def confine(plan: Plan, layers: set[str], run: int) -> set[str]:
     if sys.platform != "linux":
         return layers
     kernel.prctl(kernel.PR_SET_DUMPABLE, int("root" in layers))
-    if kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1):
+    if "no_new_privs" not in plan.without and kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1):
         layers.add("no_new_privs")
     shared = [Path("/tmp"), Path("/dev/shm")] if "root" in layers else []  # noqa: S108
     if "landlock" not in plan.without and landlock.restrict(
         plan.readable, [plan.workspace, *shared]
     ):
         layers.add("landlock")
-    _drop_capabilities()
+    if "capabilities" not in plan.without:
+        _drop_capabilities()
     own = {"own_processes": "namespaces" in layers, "own_mounts": "root" in layers}
     if "seccomp" not in plan.without and seccomp.install(**own):
         layers.add("seccomp")
