@@ -148,3 +148,31 @@ def test_shadowing_the_standard_library_and_ours_changes_nothing(runner: Runner)
     submission = Submission("mallory", {"pieces.py": solution, **bad}, "pieces.py")
     ((grade, _),) = batch.grade_all(assignment, [submission], runner)
     assert grade.points == pytest.approx(grade.possible), grade.checks
+
+
+def table() -> str:
+    """The page of attacks: what each does and its status at each tier, from the files themselves."""
+    lines = [
+        "# Attacks that the tests run",
+        "",
+        "Made from `tests/hostile` by `python tests/test_hostile.py`; the tests see to it that each",
+        "submission ends as stated here, earns nothing, finds no planted secret, leaves nothing",
+        "behind, and that the good submission beside it is unaffected.",
+        "",
+        "| submission | what it does | `full` | `container` |",
+        "|---|---|---|---|",
+    ]
+    for path in FILES:
+        docstring = ast.get_docstring(ast.parse(path.read_text("utf-8"))) or ""
+        about = docstring.split(" Status:")[0].rstrip(".")
+        ends = _statuses(path)
+        lines.append(f"| `{path.stem}` | {about} | {ends['full']} | {ends['container']} |")
+    return "\n".join(lines) + "\n"
+
+
+def test_the_page_of_attacks_is_up_to_date() -> None:
+    assert (ROOT / "docs" / "hostile.md").read_text("utf-8") == table()
+
+
+if __name__ == "__main__":
+    print(table(), end="")
