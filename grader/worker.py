@@ -103,7 +103,7 @@ def _sender(result: int) -> Callable[[dict[str, Any]], None]:
         try:
             value = {"value": message.pop("value")} if "value" in message else {}
             frame = codec.pack(message, **value)
-        except Exception as problem:  # noqa: BLE001 - a hostile value may raise anything
+        except BaseException as problem:  # noqa: BLE001 - a hostile value may raise anything
             reason = f"it gives {_text(problem)}"
             frame = codec.pack({"kind": "fault", "probe": message.get("probe"), "message": reason})
         view = memoryview(frame)

@@ -151,12 +151,12 @@ def test_shadowing_the_standard_library_and_ours_changes_nothing(runner: Runner)
 
 
 def table() -> str:
-    """The page of attacks: what each does and its status at each tier, from the files themselves."""
+    """The page of attacks: what each does, and its status at each tier."""
     lines = [
         "# Attacks that the tests run",
         "",
         "Made from `tests/hostile` by `python tests/test_hostile.py`; the tests see to it that each",
-        "submission ends as stated here, earns nothing, finds no planted secret, leaves nothing",
+        "submission ends as stated here, earns nothing, finds no planted secret and leaves nothing",
         "behind, and that the good submission beside it is unaffected.",
         "",
         "| submission | what it does | `full` | `container` |",
