@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from grader.home import home, labs
-from grader.records import Assignment, AssignmentError, Case, Part
+from grader.records import Assignment, AssignmentError, Case, Part, Tier
 
 _Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 _Rows = Annotated[int, Field(gt=0)] | None
@@ -31,6 +31,7 @@ _Model = TypeVar("_Model", bound=_Strict)
 class _Limits(_Strict):
     seconds: float = Field(gt=0)
     memory_mb: int = Field(gt=0)
+    min_tier: Tier = "container"
 
 
 class _Part(_Strict):
@@ -114,6 +115,7 @@ def load(
         parts=tuple(Part(part.name, part.title, part.points) for part in read.parts),
         cases=tuple(chosen),
         support=tuple(read.support),
+        min_tier=read.limits.min_tier,
         folder=path.parent,
         course=root / "assignments" / "course",
         solutions=solutions,

@@ -17,7 +17,7 @@ from typing import Any
 
 from grader import bundles, checks, score
 from grader.known import known as make_known
-from grader.records import Assignment, Grade, Run, Submission
+from grader.records import Assignment, Grade, Run, Submission, Tier
 from grader.runner import Runner
 
 
@@ -26,14 +26,22 @@ def processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def open_runner(assignment: Assignment, bundle_dir: Path | None = None) -> Runner:
+def open_runner(
+    assignment: Assignment, bundle_dir: Path | None = None, min_tier: Tier | None = None
+) -> Runner:
     """A runner for the bundles that the assignment's cases name.
+
+    Args:
+        assignment: what is to be graded.
+        bundle_dir: where the files of the bundle banking77 lie.
+        min_tier: how strongly submissions must be confined, instead of the assignment's own.
 
     Raises:
         BundleError: a bundle is missing or altered.
     """
     names = sorted({case.bundle for case in assignment.cases})
-    return Runner({name: bundles.find(name, bundle_dir) for name in names})
+    found = {name: bundles.find(name, bundle_dir) for name in names}
+    return Runner(found, min_tier or assignment.min_tier)
 
 
 def grade_all(

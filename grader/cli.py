@@ -14,7 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from grader.records import Assignment, Grade, GraderError, Submission
+from grader.records import Assignment, Grade, GraderError, Submission, Tier
 
 if TYPE_CHECKING:
     from grader.runner import Runner
@@ -58,6 +58,12 @@ def grade(
         Path | None, typer.Option(help="Where the files of the bundle banking77 lie.")
     ] = None,
     seconds: _Seconds = None,
+    require_sandbox: Annotated[
+        Tier | None, typer.Option(help="Refuse to run submissions confined less than this.")
+    ] = None,
+    trust_submissions: Annotated[
+        bool, typer.Option("--trust-submissions", help="Run them even with limits alone.")
+    ] = False,
     as_json: _Json = False,
 ) -> None:
     """Grade submissions and write grades and feedback."""
@@ -67,7 +73,8 @@ def grade(
     assignment = load(lab, bundle=bundle, case=case, seconds=seconds)
     collected = _collect(assignment, submissions)
     grades = []
-    with batch.open_runner(assignment, bundle_dir) as runner:
+    min_tier = "limits" if trust_submissions else require_sandbox
+    with batch.open_runner(assignment, bundle_dir, min_tier) as runner:
         for grade, report in _with_progress(assignment, collected, runner):
             results.save(out, assignment, grade, report)
             grades.append(grade)
@@ -94,7 +101,7 @@ def check(
 
     assignment = load(lab, public=True, seconds=seconds)
     (submission,) = _collect(assignment, [path])
-    with batch.open_runner(assignment) as runner:
+    with batch.open_runner(assignment, min_tier="limits") as runner:  # it is their own work
         ((grade, _),) = batch.grade_all(assignment, [submission], runner)
     if as_json:
         _print_grades([grade])
@@ -134,6 +141,7 @@ def doctor(as_json: _Json = False) -> None:
     for group in ("packages", "bundles"):
         for name, value in found[group].items():
             _out.print(Text(f"{group[:-1]} {name}: {value}"), soft_wrap=True)
+    _out.print(Text(f"sandbox: tier {found['tier']}"), soft_wrap=True)
     for row in found["protections"]:
         state = ("kept from ", "green") if row["active"] else ("NOT kept from ", "red")
         _out.print(Text.assemble(state, f"{row['name']}: {row['by']}"), soft_wrap=True)

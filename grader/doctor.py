@@ -20,7 +20,7 @@ from typing import Any
 
 from grader import __version__, bundles
 from grader.home import home
-from grader.records import BundleError, Case, Submission
+from grader.records import BundleError, Case, Submission, Tier
 from grader.runner import Runner
 
 _PACKAGES = ("torch", "transformers", "tokenizers", "safetensors", "pytest", "pytest-json-report")
@@ -38,6 +38,7 @@ class Protection:
 
 def examine() -> dict[str, Any]:
     """Versions, bundles and protections, as `grader doctor --json` prints them."""
+    tier, found = protections()
     return {
         "grader": __version__,
         "python": platform.python_version(),
@@ -45,7 +46,8 @@ def examine() -> dict[str, Any]:
         "packages": {name: version(name) for name in _PACKAGES},
         "course": str(home()),
         "bundles": {name: _bundle(name) for name in ("tiny", "banking77")},
-        "protections": [asdict(protection) for protection in protections()],
+        "tier": tier,
+        "protections": [asdict(protection) for protection in found],
     }
 
 
@@ -57,8 +59,11 @@ def _bundle(name: str) -> str:
     return "ready" if found.weights else "ready, but for the encoder's weights"
 
 
-def protections() -> list[Protection]:
+def protections() -> tuple[Tier | None, list[Protection]]:
     """Try, from inside the sandbox, what a submission must not be able to do.
+
+    Returns:
+        The tier that is reached here, and each thing that was tried.
 
     Raises:
         SandboxError: no submission can be run here at all.
@@ -66,11 +71,11 @@ def protections() -> list[Protection]:
     with _canaries() as canaries:
         script = f"CANARIES = {json.dumps(canaries)}\n{_SCRIPT}"
         submission = Submission("doctor", {"doctor.py": script.encode()}, "doctor.py")
-        with Runner({"tiny": bundles.find("tiny")}) as runner:
+        with Runner({"tiny": bundles.find("tiny")}, "limits") as runner:
             run = runner.launch(home() / "assignments" / "course", _CASE, submission, _PROBES)
     got = run.values.get("got")
     reached = got if isinstance(got, dict) else {}
-    return [
+    return run.tier, [
         Protection(name, not reached.get(key, True), layer if not reached.get(key, True) else mend)
         for key, (name, layer, mend) in _WANTED.items()
     ]
@@ -86,15 +91,19 @@ def _canaries() -> Iterator[dict[str, Any]]:
 
 
 _NAMESPACES = (
-    "on Linux it needs root or user namespaces (sysctl kernel.unprivileged_userns_clone=1;"
+    "it needs root, or namespaces for users (sysctl kernel.unprivileged_userns_clone=1; on Ubuntu "
+    "24.04 kernel.apparmor_restrict_unprivileged_userns=0); a container's default profile forbids "
+    "them"
 )
-_NAMESPACES += " on Ubuntu 24.04 kernel.apparmor_restrict_unprivileged_userns=0)"
-_LANDLOCK = "it needs Linux 6.2 or newer with Landlock; run in a container that holds no solutions"
+_LANDLOCK = "it needs Linux 6.2 or newer with Landlock; else grade where no solutions lie"
+_SECCOMP = "it needs Linux with seccomp on x86-64 or aarch64"
 _WANTED = {
-    "read": ("reading the caller's files", "Landlock", _LANDLOCK),
-    "write": ("writing outside its folder", "Landlock", _LANDLOCK),
-    "network": ("reaching the network", "network namespace, Landlock", _NAMESPACES),
-    "processes": ("seeing other processes", "process namespace", _NAMESPACES),
+    "read": ("reading the caller's files", "own file system, Landlock", _LANDLOCK),
+    "see": ("seeing which files the caller has", "own file system", _NAMESPACES),
+    "write": ("writing outside its folder", "own file system, Landlock", _LANDLOCK),
+    "network": ("reaching the network", "own network, Landlock, system calls", _SECCOMP),
+    "processes": ("seeing other processes", "own processes", _NAMESPACES),
+    "programs": ("running other programs", "system calls", _SECCOMP),
     "privileges": ("gaining privileges", "no_new_privs, no capabilities", "it needs Linux"),
 }
 
@@ -110,8 +119,12 @@ def read():
     return True
 
 
+def see():
+    return os.path.exists(CANARIES["secret"])
+
+
 def write():
-    with open(CANARIES["folder"] + "/written", "w") as stream:
+    with open(CANARIES["secret"], "a") as stream:
         stream.write("x")
     return True
 
@@ -125,13 +138,17 @@ def processes():
     return any(name.isdigit() and int(name) > 20 for name in os.listdir("/proc"))
 
 
+def programs():
+    return os.spawnv(os.P_WAIT, "/bin/true", ["true"]) == 0
+
+
 def privileges():
     rows = dict(line.split(":", 1) for line in open("/proc/self/status") if ":" in line)
     return int(rows["NoNewPrivs"]) != 1 or int(rows["CapEff"], 16) != 0
 
 
 got = {}
-for attempt in (read, write, network, processes, privileges):
+for attempt in (read, see, write, network, processes, programs, privileges):
     try:
         got[attempt.__name__] = attempt()
     except OSError:

@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 from grader import codec
 from grader.records import RunStatus, Value
+from grader.sandbox import MAX_PROCESSES
 from grader.zygote import Pipes
 
 #: Output: what is kept of its head and of its tail, and where the run is stopped, in bytes.
@@ -27,6 +28,14 @@ MAX_VALUES = 256 * 1024 * 1024
 #: How long the end of a killed run is waited for, in seconds.
 _GRACE_SECONDS = 5.0
 _CHUNK = 256 * 1024
+
+
+#: What the jailer's reasons mean to a student.
+_STOPPED: dict[str | None, tuple[RunStatus, str]] = {
+    "memory": ("memory", "stopped: it needed more memory than a run may use"),
+    "processes": ("blocked", f"stopped: it started more than {MAX_PROCESSES} processes"),
+    "disk": ("blocked", "stopped: it wrote more files than a run may"),
+}
 
 
 class _Text:
@@ -64,6 +73,9 @@ class Heard:
     errors: str = ""
     exit: int | None = None  #: exit status or minus the signal, from the jailer
     jailer: int | None = None
+    layers: list[str] = field(default_factory=list)  #: what confined it, from before it ran
+    stopped: str | None = None  #: why the jailer stopped it
+    fault: str = ""  #: a fault of ours on the way
     seconds: float = 0.0
     cpu_seconds: float = 0.0
     memory_mb: float = 0.0
@@ -87,21 +99,10 @@ class Heard:
 
     def verdict(self, seconds: float) -> tuple[RunStatus, str | None]:
         """The run's one status and its reason."""
-        if self.ended_by == "timeout":
-            step = "the script" if self.script is None else "a probe"
-            return "timeout", f"stopped: {step} ran longer than {seconds:g} s"
+        if not self.finished and (ended := self._ended_early(seconds)):
+            return ended
         if self.ended_by == "output":
-            limit = MAX_OUTPUT // 1024**2
-            return "output", f"stopped: it printed more than {limit} MB; print less"
-        if self.ended_by == "wire":
-            return "crashed", f"the process sent what is no value: {self.wire_problem}"
-        if self.exit is not None and self.exit < 0:
-            return self._signalled(-self.exit)
-        if not self.finished:
-            return "crashed", (
-                f"the process ended early, with exit status {self.exit}: "
-                "remove os._exit() or whatever else ends it"
-            )
+            return self._flooded()
         script = self.script or {}
         if script.get("status") in ("error", "memory", "blocked"):
             return script["status"], _message(script)
@@ -110,6 +111,27 @@ class Heard:
                 f"{probe}: {fault.splitlines()[0]}" for probe, fault in self.faults.items() if fault
             )
         return "ok", None
+
+    def _ended_early(self, seconds: float) -> tuple[RunStatus, str | None]:
+        """Why the run ended before all probes were asked."""
+        if self.ended_by == "timeout":
+            step = "the script" if self.script is None else "a probe"
+            return "timeout", f"stopped: {step} ran longer than {seconds:g} s"
+        if self.ended_by == "output":
+            return self._flooded()
+        if self.ended_by == "wire":
+            return "crashed", f"the process sent what is no value: {self.wire_problem}"
+        if self.stopped in _STOPPED:
+            return _STOPPED[self.stopped]
+        if self.exit is not None and self.exit < 0:
+            return self._signalled(-self.exit)
+        return "crashed", (
+            f"the process ended early, with exit status {self.exit}: "
+            "remove os._exit() or whatever else ends it"
+        )
+
+    def _flooded(self) -> tuple[RunStatus, str]:
+        return "output", f"stopped: it printed more than {MAX_OUTPUT // 1024**2} MB; print less"
 
     def _signalled(self, number: int) -> tuple[RunStatus, str]:
         name = signal.Signals(number).name if number in signal.valid_signals() else str(number)

@@ -17,6 +17,9 @@ if TYPE_CHECKING:  # torch takes seconds to import, and `grader --help` needs no
 Value: TypeAlias = "None | bool | int | float | str | torch.Tensor | list[Value] | dict[str, Value]"
 
 RunStatus = Literal["ok", "error", "timeout", "memory", "crashed", "output", "missing", "blocked"]
+#: How strongly a run is confined, from the strongest to the weakest; see docs/administrator.md.
+Tier = Literal["full", "container", "limits"]
+TIERS: tuple[Tier, ...] = ("full", "container", "limits")
 CheckStatus = Literal["passed", "partial", "failed", "error", "not_run"]
 
 
@@ -72,6 +75,7 @@ class Assignment:
     cases: tuple[Case, ...]  #: the cases that are run, public ones first
     support: tuple[str, ...]  #: course scripts whose result is put beside the submission
     folder: Path  #: the student's side, assignments/<lab>
+    min_tier: Tier  #: submissions are not run where they would be confined less than this
     course: Path  #: the course modules, assignments/course
     solutions: Path | None  #: the instructor's side, solutions/<lab>, None in a student's copy
 
@@ -107,6 +111,7 @@ class Run:
     cpu_seconds: float = 0.0  #: its processor time
     memory_mb: float = 0.0  #: its peak, on top of the loaded libraries
     notices: tuple[str, ...] = ()  #: what the student should know though it costs no points
+    tier: Tier | None = None  #: how strongly it was confined, None where nothing was run
 
 
 @dataclass(frozen=True)
@@ -138,4 +143,5 @@ class Grade:
     notices: tuple[str, ...]  #: what was tidied or is worth knowing
     runs: tuple[Run, ...]  #: one for each case, in the assignment's order
     checks: tuple[Check, ...]  #: in the order of the parts
+    tier: Tier | None = None  #: the weakest of its runs', None where nothing was run
     late: float | None = None  #: hours after the due date, None where there is no due date

@@ -7,12 +7,7 @@ how a run ended, and turns whatever happens into one status.
 from __future__ import annotations
 
 import contextlib
-import os
 import shutil
-import socket
-import subprocess
-import sys
-import sysconfig
 import tempfile
 import threading
 from collections.abc import Iterator, Mapping
@@ -24,28 +19,10 @@ from grader import codec
 from grader.assignment import probe_sources
 from grader.bundles import Bundle
 from grader.listen import Heard, listen
-from grader.records import Assignment, Case, Run, SandboxError, Submission
+from grader.records import TIERS, Assignment, Case, Run, SandboxError, Submission, Tier
+from grader.sandbox import Plan, tier
 from grader.support import SUPPORT_SECONDS, as_file, support_probe, support_submission
-from grader.zygote import Pipes
-
-_START_SECONDS = 180.0  #: a cold disk can take this long to import torch
-_ENVIRONMENT = {
-    "LANG": "C.UTF-8",
-    "HOME": "/nonexistent",
-    "PYTHONHASHSEED": "0",
-    "PYTHONUTF8": "1",
-    "OMP_NUM_THREADS": "1",
-    "OPENBLAS_NUM_THREADS": "1",
-    "MKL_NUM_THREADS": "1",
-    "TOKENIZERS_PARALLELISM": "false",
-    "MALLOC_ARENA_MAX": "2",
-    "HF_HUB_OFFLINE": "1",
-    "TRANSFORMERS_OFFLINE": "1",
-    "HF_HUB_DISABLE_PROGRESS_BARS": "1",
-    "TRANSFORMERS_VERBOSITY": "error",
-    "TRANSFORMERS_NO_ADVISORY_WARNINGS": "1",
-}
-_INHERITED = ("PATH", "LD_LIBRARY_PATH", "OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "TMPDIR")
+from grader.warm import Zygote
 
 
 class Runner:
@@ -54,9 +31,16 @@ class Runner:
     `run_case` may be called from several threads at once.
     """
 
-    def __init__(self, bundles: Mapping[str, Bundle]) -> None:
+    def __init__(
+        self,
+        bundles: Mapping[str, Bundle],
+        min_tier: Tier = "container",
+        without: tuple[str, ...] = (),
+    ) -> None:
+        self._min_tier = min_tier
+        self.without = without  #: layers that the next run does without, in tests
         self.bundles = bundles
-        self._zygotes: dict[str, _Zygote] = {}
+        self._zygotes: dict[str, Zygote] = {}
         self._support: dict[tuple[str, Case], bytes] = {}
         self._lock = threading.RLock()
 
@@ -106,8 +90,16 @@ class Runner:
         self, course: Path, case: Case, submission: Submission, sources: list[tuple[str, str]]
     ) -> Run:
         """Run files that have an entry, with the given probe sources, in one case."""
+        return self._run(self._zygote(case.bundle, course), case, submission, sources)
+
+    def _run(
+        self,
+        zygote: Zygote,
+        case: Case,
+        submission: Submission,
+        sources: list[tuple[str, str]],
+    ) -> Run:
         files = submission.files
-        zygote = self._zygote(case.bundle, course)
         with _workspace() as workspace:
             header = {
                 "workspace": str(workspace),
@@ -117,119 +109,44 @@ class Runner:
                 "seed": case.seed,
                 "probes": sources,
                 "seconds": case.seconds,
-                "memory_mb": case.memory_mb,
-                "cpu_seconds": int(case.seconds * 4) + 10,
-                "readable": [str(path) for path in zygote.readable],
             }
+            plan = Plan(
+                workspace=workspace,
+                readable=tuple(zygote.readable),
+                memory_mb=case.memory_mb,
+                cpu_seconds=int(case.seconds * 4) + 10,
+                without=self.without,
+            )
             try:
                 job = codec.seal(header, b"".join(files.values()))
             except TypeError as problem:
                 raise SandboxError(
                     f"case {case.name}: the files of the run are {problem}"
                 ) from None
-            ends = zygote.fork()
+            ends = zygote.fork(plan)
             heard = listen(ends, job, case.seconds)
         return _judge(case, heard)
 
-    def _zygote(self, bundle: str, course: Path) -> _Zygote:
+    def _zygote(self, bundle: str, course: Path) -> Zygote:
         """The warm process of a bundle, started when first asked for and again if it died."""
         with self._lock:
             known = self._zygotes.get(bundle)
             if known is None or not known.alive():
-                self._zygotes[bundle] = known = _Zygote(self.bundles[bundle], course)
+                known = Zygote(self.bundles[bundle], course)
+                self._zygotes[bundle] = known
+                self._check_tier(known)
             return known
 
-
-class _Zygote:
-    """The parent's handle on one warm process."""
-
-    def __init__(self, bundle: Bundle, course: Path) -> None:
-        package = Path(__file__).resolve().parent
-        self.readable = _readable(bundle.folder, course, package)
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
-        self._control = ours
-        self._lock = threading.Lock()
-        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
-        inherited = {name: os.environ[name] for name in _INHERITED if name in os.environ}
-        environment = {
-            **inherited,
-            **_ENVIRONMENT,
-            "COURSE_BUNDLE": str(bundle.folder),
-            "PYTHONPATH": str(package.parent),
-        }
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "grader.zygote", str(theirs.fileno()), str(course)],
-            env=environment,
-            pass_fds=[theirs.fileno()],
-            stdin=subprocess.DEVNULL,
-            stdout=self._log,
-            stderr=self._log,
-            start_new_session=True,
-        )
-        theirs.close()
-        self._await_ready(bundle)
-
-    def _await_ready(self, bundle: Bundle) -> None:
-        self._control.settimeout(_START_SECONDS)
-        try:
-            ready = self._control.recv(16)
-        except TimeoutError:
-            ready = b""
-        self._control.settimeout(None)
-        if ready != b"ready":
-            self._process.kill()
-            self._process.wait()
-            self._log.seek(0)
-            log = self._log.read()[-2000:].decode("utf-8", "replace").strip()
-            self.close()
-            raise SandboxError(f"the warm process for bundle {bundle.name} did not start:\n{log}")
-
-    def alive(self) -> bool:
-        """Whether the process still runs."""
-        return self._process.poll() is None
-
-    def fork(self) -> Pipes:
-        """Fork a child; our ends of its pipes."""
-        pairs = [os.pipe() for _ in Pipes._fields]
-        to_child = {"job", "leash"}
-        ours, theirs = [], []
-        for field, (read, write) in zip(Pipes._fields, pairs, strict=True):
-            ours.append(write if field in to_child else read)
-            theirs.append(read if field in to_child else write)
-        try:
-            with self._lock:
-                socket.send_fds(self._control, [b"f"], theirs)
-        except OSError as problem:
-            raise SandboxError(f"the warm process is gone: {problem}") from problem
-        finally:
-            for descriptor in theirs:
-                os.close(descriptor)
-        return Pipes(*ours)
-
-    def close(self) -> None:
-        """End the process and wait for it."""
-        self._control.close()
-        self._process.kill()
-        self._process.wait()
-        self._log.close()
-
-
-def _readable(bundle: Path, course: Path, package: Path) -> list[Path]:
-    """What a submission may read: interpreter, libraries, the course and the bundle."""
-    system = [
-        "/usr",
-        "/lib",
-        "/lib64",
-        "/bin",
-        "/etc/ld.so.cache",
-        "/etc/localtime",
-        "/etc/mime.types",
-    ]
-    kernel = ["/proc", "/sys/devices/system/cpu", "/dev/null", "/dev/zero", "/dev/urandom"]
-    prefixes = {sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix}
-    libraries = {Path(sysconfig.get_paths()[name]) for name in ("purelib", "platlib")}
-    found = [*map(Path, system + kernel), *map(Path, sorted(prefixes)), *sorted(libraries)]
-    return [*found, package, bundle, course]
+    def _check_tier(self, zygote: Zygote) -> None:
+        """Refuse to go on where submissions would be confined less than was asked for."""
+        case = Case("tier", "", 1, 1, 1, 0, share=1, hidden=False, seconds=30, memory_mb=256)
+        run = self._run(zygote, case, Submission("", {"empty.py": b""}, "empty.py"), [])
+        found = run.tier or "nothing"
+        if found not in TIERS[: TIERS.index(self._min_tier) + 1]:
+            raise SandboxError(
+                f"submissions would be confined by {found} here, less than {self._min_tier}: "
+                "`grader doctor` says what is missing; --trust-submissions goes on all the same"
+            )
 
 
 @contextlib.contextmanager
@@ -244,8 +161,8 @@ def _workspace() -> Iterator[Path]:
 
 def _judge(case: Case, heard: Heard) -> Run:
     """One run from what was heard: exactly one status, and the reason in a sentence."""
-    if not heard.started and heard.ended_by is None:
-        detail = heard.errors.strip()[-2000:]
+    if heard.fault or (not heard.started and heard.ended_by is None):
+        detail = (heard.fault or heard.errors).strip()[-2000:]
         raise SandboxError(f"a run of case {case.name} did not start:\n{detail}")
     status, message = heard.verdict(case.seconds)
     return Run(
@@ -259,4 +176,5 @@ def _judge(case: Case, heard: Heard) -> Run:
         seconds=heard.seconds,
         cpu_seconds=heard.cpu_seconds,
         memory_mb=heard.memory_mb,
+        tier=tier(set(heard.layers)),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from grader.records import Assignment, Check, Grade, Run, Submission
+from grader.records import TIERS, Assignment, Check, Grade, Run, Submission
 
 
 def total(
@@ -21,6 +21,7 @@ def total(
         student=submission.student,
         points=math.fsum(check.earned for check in checks),
         possible=assignment.possible,
+        tier=max((run.tier for run in runs if run.tier), key=TIERS.index, default=None),
         review=any(check.status in ("error", "not_run") for check in checks),
         notices=tuple(notices),
         runs=runs,

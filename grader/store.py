@@ -42,6 +42,7 @@ def grade_as_json(grade: Grade) -> dict[str, Any]:
         "possible": grade.possible,
         "review": grade.review,
         "late": grade.late,
+        "tier": grade.tier,
         "notices": list(grade.notices),
         "runs": runs,
         "checks": [asdict(check) for check in grade.checks],

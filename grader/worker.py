@@ -7,6 +7,7 @@ it holds no expected value, and what it sends is read by `codec` as an enemy's.
 from __future__ import annotations
 
 import contextlib
+import errno
 import importlib
 import io
 import linecache
@@ -23,7 +24,7 @@ from typing import Any, NoReturn
 import numpy as np
 import torch
 
-from grader import codec, sandbox
+from grader import codec
 
 #: Longest message and number of frames of a traceback that are sent.
 _MAX_TEXT = 2000
@@ -54,22 +55,13 @@ class Names:
         return value
 
 
-def main(job: int, result: int, output: int, errors: int, *, isolated: bool) -> NoReturn:
-    """Confine this process, take the job, run it, send its values. Never returns."""
-    os.setsid()
+def main(job: int, result: int, output: int, errors: int) -> NoReturn:
+    """Take the job, run it, send its values. Never returns; the process is confined already."""
     _redirect(output, errors)
     with os.fdopen(job, "rb") as stream:
         header, payload = next(codec.FrameReader().feed(stream.read()))
     workspace = Path(header["workspace"])
-    if isolated:
-        sandbox.mount_workspace(workspace)
     _close_others(result)
-    sandbox.confine(
-        [Path(path) for path in header["readable"]],
-        workspace,
-        header["memory_mb"],
-        header["cpu_seconds"],
-    )
     send = _sender(result)
     entry = _lay_out(header, payload, workspace)
     send({"kind": "start"})
@@ -111,7 +103,7 @@ def _sender(result: int) -> Callable[[dict[str, Any]], None]:
         try:
             value = {"value": message.pop("value")} if "value" in message else {}
             frame = codec.pack(message, **value)
-        except Exception as problem:  # noqa: BLE001 - a hostile value may raise anything
+        except BaseException as problem:  # noqa: BLE001 - a hostile value may raise anything
             reason = f"it gives {_text(problem)}"
             frame = codec.pack({"kind": "fault", "probe": message.get("probe"), "message": reason})
         view = memoryview(frame)
@@ -155,7 +147,7 @@ def _run_script(entry: Path, workspace: Path) -> tuple[dict[str, Any], dict[str,
         exec(code, module.__dict__)  # noqa: S102 - it is what we are for
     except BaseException as problem:  # noqa: BLE001 - sys.exit and KeyboardInterrupt too
         status = "memory" if _is_memory(problem) else "error"
-        if isinstance(problem, PermissionError):
+        if _is_refusal(problem):
             status = "blocked"
         return module.__dict__, {"status": status, "message": describe(problem, workspace)}
     return module.__dict__, {"status": "ok", "message": None}
@@ -238,7 +230,7 @@ def _mend(problem: BaseException) -> str | None:
         return "the script ended itself here; what follows did not run"
     if isinstance(problem, ModuleNotFoundError):
         return "hand in the modules that you wrote; others cannot be installed for grading"
-    if isinstance(problem, PermissionError):
+    if _is_refusal(problem):
         return "a protection stopped this: no network, and files only in the working directory"
     if isinstance(problem, FileNotFoundError):
         return "only the files that you hand in and the task's own are there"
@@ -247,6 +239,13 @@ def _mend(problem: BaseException) -> str | None:
     if _is_memory(problem):
         return "it needed more memory than a run may use"
     return None
+
+
+def _is_refusal(problem: BaseException) -> bool:
+    """Whether a protection said no."""
+    return isinstance(problem, OSError) and problem.errno in (
+        errno.EPERM, errno.EACCES, errno.EROFS,
+    )  # fmt: skip
 
 
 def _is_memory(problem: BaseException) -> bool:

@@ -1,13 +1,14 @@
 """The warm process: imports everything once, then forks a jailed child for each run.
 
-Started by `runner` as `python -P -m grader.zygote SOCKET_FD` with an allow-listed environment. It
-knows the bundle and the course modules, both public, and nothing else. For each message on the
-socket, which carries the descriptors of `Pipes`, it forks:
+Started by `runner` as `python -P -m grader.zygote SOCKET_FD COURSE` with an allow-listed
+environment. It knows the bundle and the course modules, both public, and nothing else. For each
+message on the socket, a plan with the descriptors of `Pipes`, it forks:
 
-    zygote -> jailer -> child
+    zygote -> jailer -> init -> child
 
-The jailer owns the namespaces and reports exit facts; the child runs `worker.main`. The zygote
-stays single-threaded, since a child forked after a parallel operation hangs in its first one.
+The jailer stays outside, keeps watch and can end everything; init is process 1 of the run's own
+world, and its end is the end of all in it; the child runs `worker.main`. The zygote stays
+single-threaded, since a child forked after a parallel operation hangs in its first one.
 """
 
 from __future__ import annotations
@@ -17,14 +18,19 @@ import gc
 import json
 import os
 import resource
-import select
 import signal
 import socket
 import sys
 import time
 import traceback
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
+
+from grader import sandbox, watch
+
+MAX_PLAN = 64 * 1024  #: bytes of a message to the zygote
 
 
 class Pipes(NamedTuple):
@@ -35,7 +41,7 @@ class Pipes(NamedTuple):
     result: int  #: from the child: frames of values
     output: int  #: from the child: its standard output
     errors: int  #: from the child: its standard error
-    facts: int  #: from the jailer: JSON lines about start and end
+    facts: int  #: from the jailer and init: JSON lines about start and end
 
 
 def main(control: socket.socket, course: Path) -> None:
@@ -46,8 +52,8 @@ def main(control: socket.socket, course: Path) -> None:
     gc.collect()
     gc.freeze()  # a collection in a child would touch, and so copy, every shared page
     control.sendall(b"ready")
-    while True:
-        message, descriptors, _, _ = socket.recv_fds(control, 1, len(Pipes._fields))
+    for run in range(sys.maxsize):
+        message, descriptors, _, _ = socket.recv_fds(control, MAX_PLAN, len(Pipes._fields))
         if not message:
             return
         if len(list(Path("/proc/self/task").iterdir())) != 1:
@@ -55,7 +61,8 @@ def main(control: socket.socket, course: Path) -> None:
         pipes = Pipes(*descriptors)
         if os.fork() == 0:
             control.close()
-            _jail(pipes)
+            plan = sandbox.Plan.from_json(json.loads(message))
+            _never_return(pipes, partial(_jail, pipes, plan, run))
         for descriptor in pipes:
             os.close(descriptor)
 
@@ -80,67 +87,60 @@ def _warm_up() -> None:
         model(input_ids=torch.zeros(1, 2, dtype=torch.long))
 
 
-def _jail(pipes: Pipes) -> NoReturn:
-    """Fork the child into its own world, watch the leash, report how it ended. Never returns."""
-    from grader import sandbox, worker
+def _never_return(pipes: Pipes, step: Callable[[], Any]) -> NoReturn:
+    """Do a forked process's work and end it; a fault of ours is told on the run's own pipe."""
+    try:
+        step()
+    except BaseException:  # noqa: BLE001 - nothing may run on in the zygote's code
+        with contextlib.suppress(OSError):
+            _tell(pipes.facts, {"fault": traceback.format_exc()[-2000:]})
+        os._exit(70)
+    os._exit(0)
 
+
+def _jail(pipes: Pipes, plan: sandbox.Plan, run: int) -> None:
+    """Fork init into its own world and keep watch until all of it has ended."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     os.setsid()
     started = time.monotonic()
-    isolated = sandbox.enter_namespaces()
-    sandbox.adopt_orphans()
-    resident = _resident_kb()
-    child = os.fork()
-    if child == 0:
+    layers = sandbox.leave(plan)
+    init = os.fork()
+    if init == 0:
         os.close(pipes.leash)
-        os.close(pipes.facts)
-        try:
-            worker.main(pipes.job, pipes.result, pipes.output, pipes.errors, isolated=isolated)
-        finally:  # a fault of ours must not run on in the zygote's code
-            traceback.print_exc()
-            os._exit(70)
+        _never_return(pipes, partial(_init, pipes, plan, layers, run))
     for descriptor in (pipes.job, pipes.result, pipes.output, pipes.errors):
         os.close(descriptor)
     _tell(pipes.facts, {"jailer": os.getpid()})
-    status, usage = _wait(child, pipes.leash)
-    _end_leftovers(child)
+    stopped = watch.watch(init, pipes.leash, plan)
+    _tell(pipes.facts, {"stopped": stopped, "seconds": time.monotonic() - started})
+
+
+def _init(pipes: Pipes, plan: sandbox.Plan, layers: set[str], run: int) -> None:
+    """Make the run's file system, fork the child, bury the dead, report how the child ended."""
+    from grader import worker
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # process 1 hears only what it has a handler for
+    layers = sandbox.settle(plan, layers, run)
+    resident = _resident_kb()
+    child = os.fork()
+    if child == 0:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        os.setsid()
+        layers = sandbox.confine(plan, layers, run)
+        _tell(pipes.facts, {"layers": sorted(layers)})
+        os.close(pipes.facts)
+        worker.main(pipes.job, pipes.result, pipes.output, pipes.errors)
+    for descriptor in (pipes.job, pipes.result, pipes.output, pipes.errors):
+        os.close(descriptor)
+    pid = 0
+    while pid != child:
+        pid, status, usage = os.wait4(-1, 0)
     facts = {
         "exit": os.waitstatus_to_exitcode(status),
-        "seconds": time.monotonic() - started,
         "cpu_seconds": usage.ru_utime + usage.ru_stime,
         "memory_mb": max(0, usage.ru_maxrss - resident) / 1024,
     }
     _tell(pipes.facts, facts)
-    os._exit(0)
-
-
-def _wait(child: int, leash: int) -> tuple[int, resource.struct_rusage]:
-    """Wait for the child; when the leash closes, kill it first."""
-    handle = os.pidfd_open(child)
-    ready, _, _ = select.select([handle, leash], [], [])
-    if handle not in ready:
-        _kill(child)
-    _, status, usage = os.wait4(child, 0)
-    return status, usage
-
-
-def _kill(child: int) -> None:
-    """Kill the child and its group; in a pid namespace its end is the end of all in it."""
-    for kill in (os.killpg, os.kill):
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            kill(child, signal.SIGKILL)
-
-
-def _end_leftovers(child: int) -> None:
-    """Kill what the child left behind, where no namespace did so already."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(child, signal.SIGKILL)
-    tasks = Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children")
-    with contextlib.suppress(OSError):
-        while orphans := tasks.read_text().split():
-            for orphan in orphans:
-                _kill(int(orphan))
-            os.wait()
 
 
 def _resident_kb() -> int:
@@ -149,7 +149,7 @@ def _resident_kb() -> int:
     return pages * resource.getpagesize() // 1024
 
 
-def _tell(facts: int, message: dict[str, float]) -> None:
+def _tell(facts: int, message: dict[str, Any]) -> None:
     with contextlib.suppress(BrokenPipeError):
         os.write(facts, (json.dumps(message) + "\n").encode("ascii"))
 

@@ -1,47 +1,178 @@
-"""Hostile submissions: each ends in its status, earns nothing, and leaves its neighbour alone."""
+"""Hostile submissions: each ends in its status, earns nothing, finds nothing, leaves nothing.
+
+Every file in `hostile/` says in its docstring how it must end: `Status: blocked`, or, where a
+tier differs, `Status: error, container: blocked`. The table of all outcomes is printed at the end.
+"""
 
 from __future__ import annotations
 
 import ast
 import re
+import secrets
+import shutil
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from conftest import ROOT
-from grader import batch
+from grader import batch, bundles
 from grader.assignment import load
-from grader.records import Grade, Submission
+from grader.collect import collect
+from grader.records import Grade, Run, Submission
 from grader.runner import Runner
 
-FILES = sorted((ROOT / "tests" / "hostile").glob("*.py"))
+FILES = sorted(path for path in (ROOT / "tests" / "hostile").iterdir() if path.suffix == ".py")
+#: Which layers to leave out so that a tier results where everything is allowed.
+WITHOUT = {"full": (), "container": ("namespaces",)}
+MARKER = re.compile(r"PLANTED-[a-z]+-[0-9a-f]{8}")
 
 
-@pytest.fixture(scope="session")
-def graded(runner: Runner) -> dict[str, Grade]:
-    """All hostile submissions and, before, between and after them, a good one; in one batch."""
-    assignment = load("pieces", case="public", seconds=4)
-    good = (ROOT / "solutions" / "pieces" / "pieces.py").read_bytes()
-    submissions = []
+@dataclass(frozen=True)
+class Graded:
+    """A batch of all hostile submissions at one tier, each followed by a good one."""
+
+    tier: str
+    grades: dict[str, Grade]
+    markers: set[str]
+    workspaces: Path
+
+    def run(self, name: str) -> Run:
+        return self.grades[name].runs[0]
+
+
+def _plant(place: str) -> str:
+    return f"PLANTED-{place}-{secrets.token_hex(4)}"
+
+
+@pytest.fixture(scope="module", params=sorted(WITHOUT))
+def graded(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Graded]:
+    """Grade everything at a tier, with secrets planted wherever the grader has some."""
+    course = tmp_path_factory.mktemp("course")
+    for side in ("assignments", "solutions"):
+        shutil.copytree(ROOT / side, course / side)
+    markers = {place: _plant(place) for place in ("solutions", "environment", "parent", "other")}
+    solution = course / "solutions" / "pieces" / "pieces.py"
+    solution.write_text(solution.read_text("utf-8") + f"\n# {markers['solutions']}\n", "utf-8")
+    (solution.parent / "notes.txt").write_text(markers["solutions"])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GRADER_COURSE", str(course))
+        patch.setenv("SECRET_TOKEN", markers["environment"])
+        patch.setattr(tempfile, "tempdir", str(tmp_path_factory.mktemp("runs")))
+        assignment = load("pieces", case="public", seconds=5)
+        found = {"tiny": bundles.find("tiny")}
+        with Runner(found, without=WITHOUT[request.param]) as runner:
+            submissions = list(_submissions(solution.read_bytes(), markers["other"]))
+            grades = {g.student: g for g, _ in batch.grade_all(assignment, submissions, runner)}
+            yield Graded(request.param, grades, set(markers.values()), Path(tempfile.gettempdir()))
+    _print_table(request, request.param, grades)
+
+
+def _submissions(solution: bytes, marker: str) -> Iterator[Submission]:
+    other = b"# " + marker.encode() + b"\n" + solution
     for path in FILES:
-        files = {"pieces.py": path.read_bytes()}
-        submissions.append(Submission(path.stem, files, "pieces.py"))
-        submissions.append(Submission(f"after_{path.stem}", {"pieces.py": good}, "pieces.py"))
-    return {grade.student: grade for grade, _ in batch.grade_all(assignment, submissions, runner)}
+        yield Submission(path.stem, {"pieces.py": path.read_bytes()}, "pieces.py")
+        yield Submission(f"after_{path.stem}", {"pieces.py": other}, "pieces.py")
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_ends_in_its_status_and_earns_nothing(path: Path, graded: dict[str, Grade]) -> None:
+def _print_table(request: pytest.FixtureRequest, tier: str, grades: dict[str, Grade]) -> None:
+    capture = request.config.pluginmanager.getplugin("capturemanager")
+    with capture.global_and_fixture_disabled():
+        print(f"\nhostile submissions at tier {tier}: status, points earned")
+        for path in FILES:
+            grade = grades[path.stem]
+            print(f"  {path.stem:32s} {grade.runs[0].status:8s} {grade.points:g}")
+
+
+def _statuses(path: Path) -> dict[str, str]:
     docstring = ast.get_docstring(ast.parse(path.read_text("utf-8"))) or ""
-    (status,) = re.findall(r"Status: (\w+)$", docstring)
-    grade = graded[path.stem]
-    assert (grade.runs[0].status, grade.points) == (status, 0), grade.runs[0]
-    assert grade.possible == graded[f"after_{path.stem}"].possible
-    assert not grade.review
+    (status, container) = re.findall(r"Status: (\w+)(?:, container: (\w+))?$", docstring)[0]
+    return {"full": status, "container": container or status}
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_neighbour_is_unaffected(path: Path, graded: dict[str, Grade]) -> None:
-    grade = graded[f"after_{path.stem}"]
+def test_ends_in_its_status_and_earns_nothing(path: Path, graded: Graded) -> None:
+    grade = graded.grades[path.stem]
+    run = grade.runs[0]
+    assert (run.status, grade.points) == (_statuses(path)[graded.tier], 0), run
+    assert run.tier == graded.tier
+    assert grade.possible == graded.grades[f"after_{path.stem}"].possible
+    assert not grade.review, grade.checks
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_neighbour_is_unaffected(path: Path, graded: Graded) -> None:
+    grade = graded.grades[f"after_{path.stem}"]
     assert grade.points == pytest.approx(grade.possible)
     assert grade.runs[0].status == "ok"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_finds_and_reaches_nothing(path: Path, graded: Graded) -> None:
+    """No planted secret comes out, and what an attack counts as a success it hands in as words."""
+    run = graded.run(path.stem)
+    seen = f"{run.values} {run.output} {run.errors} {run.faults}"
+    assert not graded.markers & set(MARKER.findall(seen))
+    if path.stem.startswith(("reads", "makes_namespaces", "mounts", "links", "changes")):
+        assert run.values["words"] == [], run
+
+
+def test_nothing_is_left_behind(graded: Graded) -> None:
+    left = [Path(place, "grader-was-here") for place in ("/tmp", "/dev/shm", "/usr")]  # noqa: S108
+    assert not [path for path in left if path.exists()]
+    assert not list(graded.workspaces.iterdir())
+
+
+@pytest.mark.parametrize("name", ["text.py", "encoder.py", "course_bundle.py", "conftest.py"])
+@pytest.mark.parametrize("place", ["", "helpers/"])
+def test_shadowing_files_are_set_aside(name: str, place: str, tmp_path: Path) -> None:
+    folder = tmp_path / "mallory"
+    (folder / place).mkdir(parents=True, exist_ok=True)
+    (folder / "pieces.py").write_text("words = 1\n")
+    (folder / place / name).write_text("raise SystemExit\n")
+    submission = collect(load("pieces"), folder)
+    assert set(submission.files) == {"pieces.py"}
+    assert any(place + name in notice for notice in submission.notices)
+
+
+def test_shadowing_the_standard_library_and_ours_changes_nothing(runner: Runner) -> None:
+    """Modules named as the libraries' own lie beside the script, as a script's neighbours would."""
+    assignment = load("pieces", case="public")
+    names = ("json", "safetensors", "torch", "grader", "transformers", "numpy", "struct", "os")
+    bad = {f"{name}.py": b"raise RuntimeError('shadow')\n" for name in names}
+    solution = (ROOT / "solutions" / "pieces" / "pieces.py").read_bytes()
+    submission = Submission("mallory", {"pieces.py": solution, **bad}, "pieces.py")
+    ((grade, _),) = batch.grade_all(assignment, [submission], runner)
+    assert grade.points == pytest.approx(grade.possible), grade.checks
+
+
+def table() -> str:
+    """The page of attacks: what each does, and its status at each tier."""
+    lines = [
+        "# Attacks that the tests run",
+        "",
+        "Made from `tests/hostile` by `python tests/test_hostile.py`; the tests see to it that each",
+        "submission ends as stated here, earns nothing, finds no planted secret and leaves nothing",
+        "behind, and that the good submission beside it is unaffected.",
+        "",
+        "| submission | what it does | `full` | `container` |",
+        "|---|---|---|---|",
+    ]
+    for path in FILES:
+        docstring = ast.get_docstring(ast.parse(path.read_text("utf-8"))) or ""
+        about = docstring.split(" Status:")[0].rstrip(".")
+        ends = _statuses(path)
+        lines.append(f"| `{path.stem}` | {about} | {ends['full']} | {ends['container']} |")
+    return "\n".join(lines) + "\n"
+
+
+def test_the_page_of_attacks_is_up_to_date() -> None:
+    assert (ROOT / "docs" / "hostile.md").read_text("utf-8") == table()
+
+
+if __name__ == "__main__":
+    print(table(), end="")

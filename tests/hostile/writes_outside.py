@@ -1,4 +1,4 @@
 """Writes where it has no business. Status: blocked"""
 
-with open("/tmp/grader-was-here", "w") as stream:
+with open("/usr/grader-was-here", "w") as stream:
     stream.write("x")

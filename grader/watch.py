@@ -1,0 +1,114 @@
+"""The jailer's watch over a run: `watch(init, leash, plan) -> why it was stopped`.
+
+It sees the whole tree of processes from outside, since no limit of the kernel but a control group's
+counts the memory of many processes together. Everything is dead when it returns.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import time
+from pathlib import Path
+from typing import Literal
+
+from grader.sandbox import MAX_FILE_MB, MAX_PROCESSES, MEGABYTE, Plan
+
+Reason = Literal["leash", "memory", "processes", "disk"]
+
+_PERIOD = 0.1  #: seconds between two looks
+_REST = 1.0  #: a look that took long is followed by this many times its length without one
+_ALONE = 2  #: init and the child: what they use is limited by the kernel
+_MAX_FILES = 10_000  #: in a workspace that is an ordinary folder
+
+
+def watch(init: int, leash: int, plan: Plan) -> Reason | None:
+    """Wait until init has ended, or end it, and then whatever it left behind.
+
+    Args:
+        init: the run's first process, a child of this one.
+        leash: a pipe's reading end; when the other end closes, the run is to end.
+        plan: what the run may use; memory on top of the pages that it shares with this process.
+
+    Returns:
+        Why the run was stopped, None where it ended by itself.
+    """
+    handle = os.pidfd_open(init)
+    stopped: Reason | None = None
+    pause = _PERIOD
+    while stopped is None:
+        ready, _, _ = select.select([handle, leash], [], [], pause)
+        if handle in ready:
+            break
+        start = time.monotonic()
+        stopped = "leash" if leash in ready else _excess(init, plan)
+        pause = max(_PERIOD, _REST * (time.monotonic() - start))
+    _end(init)
+    return stopped
+
+
+def _excess(init: int, plan: Plan) -> Reason | None:
+    """What the tree has too much of. A lone child is not measured: its limits hold it."""
+    if _too_much_on_disk(plan.workspace):
+        return "disk"
+    tree = _descendants(init)
+    if len(tree) <= _ALONE:
+        return None
+    if len(tree) > MAX_PROCESSES + _ALONE:
+        return "processes"
+    used = sum(_proportional_mb(pid) for pid in tree)
+    return "memory" if used > plan.memory_mb + _resident_mb() else None
+
+
+def _too_much_on_disk(workspace: Path) -> bool:
+    """Whether a workspace on disk has grown too large; one in memory looks empty from here."""
+    count, size = 0, 0
+    for place, _, names in os.walk(workspace):
+        count += 1 + len(names)
+        for name in names:
+            with contextlib.suppress(OSError):
+                size += os.lstat(os.path.join(place, name)).st_blocks * 512  # noqa: PTH118
+        if count > _MAX_FILES or size > 2 * MAX_FILE_MB * MEGABYTE:
+            return True
+    return False
+
+
+def _end(init: int) -> None:
+    """Kill init, with it its namespace, and what escaped where there is none."""
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(init, signal.SIGKILL)
+    while True:  # a subreaper gets every orphan, and each may still fork while we look
+        for pid in _descendants(os.getpid())[1:]:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        try:
+            os.wait()
+        except ChildProcessError:
+            return
+
+
+def _descendants(pid: int) -> list[int]:
+    """A process and all below it."""
+    found = [pid]
+    for each in found:
+        with contextlib.suppress(OSError):
+            children = Path(f"/proc/{each}/task/{each}/children").read_text()
+            found += map(int, children.split())
+    return found
+
+
+def _proportional_mb(pid: int) -> float:
+    """A process's memory, each shared page divided by those who share it; 0 where it is gone."""
+    with contextlib.suppress(OSError):
+        for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+            if line.startswith("Pss:"):
+                return int(line.split()[1]) / 1024
+    return 0.0
+
+
+def _resident_mb() -> float:
+    """What this process, a fork of the zygote, could share with the run: an upper bound."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1024**2

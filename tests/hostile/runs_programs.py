@@ -1,0 +1,5 @@
+"""Runs another program. Status: blocked"""
+
+import subprocess
+
+words = subprocess.run(["/bin/sh", "-c", "id"], capture_output=True, text=True).stdout.split()

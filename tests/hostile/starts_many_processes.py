@@ -1,0 +1,8 @@
+"""Forks until it may no more. Status: error, container: blocked"""
+
+import os
+import time
+
+while True:
+    if os.fork() == 0:
+        time.sleep(60)
