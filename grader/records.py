@@ -75,9 +75,9 @@ class Assignment:
     cases: tuple[Case, ...]  #: the cases that are run, public ones first
     support: tuple[str, ...]  #: course scripts whose result is put beside the submission
     folder: Path  #: the student's side, assignments/<lab>
-    min_tier: Tier  #: submissions are not run where they would be confined less than this
     course: Path  #: the course modules, assignments/course
     solutions: Path | None  #: the instructor's side, solutions/<lab>, None in a student's copy
+    min_tier: Tier = "container"  #: submissions are not run where they would be confined less
 
     @property
     def possible(self) -> float:

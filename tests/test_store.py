@@ -229,7 +229,8 @@ def test_folder_in_the_place_of_the_file(tmp_path: Path) -> None:
 # Grades -------------------------------------------------------------------------------------------
 
 GRADE_FIELDS = {
-    "version", "assignment", "points", "possible", "review", "late", "notices", "runs", "checks",
+    "version", "assignment", "student", "points", "possible", "review", "late", "tier", "notices",
+    "runs", "checks",
 }  # fmt: skip
 RUN_FIELDS = {"case", "status", "seconds", "memory_mb", "message"}
 CHECK_FIELDS = {
