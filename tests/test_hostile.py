@@ -155,9 +155,9 @@ def table() -> str:
     lines = [
         "# Attacks that the tests run",
         "",
-        "Made from `tests/hostile` by `python tests/test_hostile.py`. The tests see to it that each",
-        "ends as stated here, earns nothing, finds no planted secret and leaves nothing behind, and",
-        "that the good submission beside it is unaffected.",
+        "Made from `tests/hostile` by `python tests/test_hostile.py`. The tests see to it that",
+        "each ends as stated here, earns nothing, finds no planted secret and leaves nothing",
+        "behind, and that the good submission beside it is unaffected.",
         "",
         "| submission | what it does | `full` | `container` |",
         "|---|---|---|---|",
