@@ -4,6 +4,8 @@ Inputs are the questions' own wherever a function is asked, so that a mistake in
 met again in the next.
 """
 
+import functools
+
 import numpy as np
 import pandas as pd
 import torch
@@ -11,20 +13,23 @@ from torch import nn
 
 import course_bundle
 import text
-from encoder import labels
+from encoder import labels, tokenizer
 
-#: How many queries are put to `views`: more than a usual batch, and no multiple of one.
-_QUERIES = 101
+#: Where `batches` cuts a query.
+_CUT = 64
 #: How many rows are put to `fit`: its last batch of 32 is not full.
-_ROWS = 205
+_ROWS = 109
 
 
 def views(m):
-    """The views of some test queries: by name the shape, and rows from the ends and extremes."""
-    df = text.test.iloc[:_QUERIES]
-    length = np.argsort([len(query) for query in df["text"]], kind="stable").tolist()
-    ends = [0, 1, 2, 3, *range(len(df) - 4, len(df))]
-    return _picked(_views(m, df), sorted({*length[:8], *length[-8:], *ends}))
+    """The views of the test queries: by name the shape, and rows from the ends and extremes.
+
+    Of queries of more than 64 ids `long_query` asks.
+    """
+    ids = _ids(text.test)
+    order = [row for row in np.argsort(ids, kind="stable").tolist() if ids[row] <= _CUT]
+    ends = [row for row in (0, 1, 2, 3, *range(len(ids) - 4, len(ids))) if ids[row] <= _CUT]
+    return _picked(_test_views(m), sorted({*order[:8], *order[-8:], *ends}))
 
 
 def long_query(m):
@@ -54,12 +59,12 @@ def score(m):
 
 def T(m):
     """Some rows of the training views."""
-    return _some(m.T, "T")
+    return _some(m.T, "T", text.train)
 
 
 def V(m):
     """Some rows of the validation views."""
-    return _some(m.V, "V")
+    return _some(m.V, "V", text.val)
 
 
 def Y(m):
@@ -89,10 +94,10 @@ def chosen(m):
 
 def accuracies(m):
     """Training and test accuracy by name. Used of the reference only: any choice has its own."""
-    answers = {"train": (m.T, labels(text.train)), "test": (_views(m, text.test), labels(text.test))}
+    train, test = (m.T, labels(text.train)), (_test_views(m), labels(text.test))
     return {
         frame: {name: _accuracy(head, found[name], right) for name, head in m.heads.items()}
-        for frame, (found, right) in answers.items()
+        for frame, (found, right) in {"train": train, "test": test}.items()
     }
 
 
@@ -118,6 +123,12 @@ def _views(m, df):
     return {str(name): _tensor(view) for name, view in found.items()}
 
 
+@functools.cache
+def _test_views(m):
+    """The views of the test queries, asked for once."""
+    return _views(m, text.test)
+
+
 def _tensor(value):
     """A tensor or an array as a plain tensor; anything else as it is."""
     if isinstance(value, torch.Tensor):
@@ -136,12 +147,16 @@ def _rows(view, rows):
     return {"shape": list(view.shape), "rows": view[[row for row in rows if row < len(view)]]}
 
 
-def _some(value, name):
-    """The first rows, one in the middle and the last of each view."""
+def _some(value, name, df):
+    """The first rows, one in the middle, the longest query's and the last of each view."""
     found = {str(key): _tensor(view) for key, view in _dict(value, name).items()}
-    whole = [len(view) for view in found.values() if isinstance(view, torch.Tensor) and view.dim()]
-    rows = max(whole, default=1)
-    return _picked(found, sorted({0, 1, rows // 2, rows - 1}))
+    longest = int(np.argmax(_ids(df)))
+    return _picked(found, sorted({0, 1, len(df) // 2, longest, len(df) - 1}))
+
+
+def _ids(df):
+    """How many ids each query of a frame has before it is cut."""
+    return [len(ids) for ids in tokenizer(list(df["text"]))["input_ids"]]
 
 
 def _labels(value):

@@ -16,7 +16,7 @@ def views(df):
     """The views of a frame's queries by name, each `[queries, hidden]`, in one pass."""
     parts = {}
     with torch.no_grad():
-        for batch, _ in batches(df, 64):
+        for batch, _ in batches(df, 16):
             out = model(**batch, output_hidden_states=True)
             mask = batch["attention_mask"].unsqueeze(-1)  # [queries, ids, 1]
             for i, hidden in enumerate(out.hidden_states):  # [queries, ids, hidden]
