@@ -170,9 +170,10 @@ def within(actual: Value, expected: Value, what: str, band: float) -> None:
         raise TypeError(f"{what}: {problem}") from None
     mine = number(actual, what)
     if abs(mine - theirs) > band + 1e-12:
+        allowed = f" give or take {band:g}" if band else ""
         raise Mismatch(
-            f"{what}: expected {theirs:.6g} give or take {band:g}, got {mine:.6g} "
-            f"({abs(mine - theirs):.3g} away)"
+            f"{what}: expected {theirs:.8g}{allowed}, got {mine:.8g} "
+            f"({abs(mine - theirs):.4g} away)"
         )
 
 

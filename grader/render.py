@@ -106,7 +106,9 @@ def page(template: str, context: dict[str, Any]) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(points=points, clean=clean, fence=_fence, inline=_inline)
+    environment.filters.update(
+        points=points, clean=clean, fence=_fence, inline=_inline, code=_code, own=_own
+    )
     return environment.get_template(template).render(context)
 
 
@@ -115,6 +117,16 @@ def _fence(text: str) -> Markup:
     longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
     ticks = "`" * max(3, longest + 1)
     return Markup(f"{ticks}text\n{text}\n{ticks}")  # noqa: S704 - a code block shows it as it is
+
+
+def _code(text: str) -> Markup:
+    """A lab's own sentence as HTML, what stands between backticks as code."""
+    return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(Markup.escape(text))))  # noqa: S704
+
+
+def _own(text: str) -> Markup:
+    """A lab's own sentence as Markdown, which it may hold."""
+    return Markup(" ".join(text.split()))  # noqa: S704 - the lab's author is trusted
 
 
 def _inline(text: str) -> Markup:
