@@ -187,8 +187,8 @@ def test_what_is_harmless_is_shown_as_it_is() -> None:
 def test_labs_own_words_read_the_same_everywhere() -> None:
     shown = _feedback(_grade())
     for words in ("The `views` are <right>.", "Don't look at `train['text']`; 1 < 2."):
-        assert words in _Reader(shown["html"]).text
-        assert words in _rendered(shown["md"]).text
+        assert words.replace("`", "") in _Reader(shown["html"]).text
+        assert words.replace("`", "") in _rendered(shown["md"]).text
         assert words in shown["terminal"]
     assert "It's <the> views" in _rendered(shown["md"]).text
 
