@@ -73,17 +73,18 @@ def grade_all(
         try:
             for submission, of_cases in zip(submissions, futures, strict=True):
                 runs = tuple(future.result() for future in of_cases)
-                yield _grade(assignment, expected, submission, runs)
+                yield judge(assignment, expected, submission, runs)
         finally:
             for future in itertools.chain.from_iterable(futures):
                 future.cancel()
 
 
-def _grade(
+def judge(
     assignment: Assignment,
     expected: Mapping[str, Run],
     submission: Submission,
     runs: tuple[Run, ...],
 ) -> tuple[Grade, dict[str, Any]]:
+    """Check and score one submission's runs against the reference's."""
     found, report = checks.check(assignment, expected, runs)
     return score.total(assignment, submission, runs, found), report
