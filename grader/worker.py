@@ -27,7 +27,7 @@ import torch
 from grader import codec
 
 #: Longest message and number of frames of a traceback that are sent.
-_MAX_TEXT = 2000
+_MAX_TEXT = 600
 _MAX_FRAMES = 8
 
 
@@ -203,7 +203,7 @@ def describe(problem: BaseException, workspace: Path) -> str:
     told = f"{type(problem).__name__}: {_text(problem)}".rstrip(": ")
     mend = _mend(problem)
     where = _where(problem, workspace)
-    return "\n".join([told + (f" ({mend})" if mend else ""), *where])[: 2 * _MAX_TEXT]
+    return "\n".join([told + (f" ({mend})" if mend else ""), *where])[: 5 * _MAX_TEXT]
 
 
 def _where(problem: BaseException, workspace: Path) -> list[str]:
@@ -255,7 +255,9 @@ def _is_memory(problem: BaseException) -> bool:
 def _text(problem: BaseException) -> str:
     """An exception's own words, even if saying them fails."""
     try:
-        return str(problem)[:_MAX_TEXT]
+        text = str(problem)
+        half = _MAX_TEXT // 2
+        return text if len(text) <= _MAX_TEXT else f"{text[:half]} … {text[-half:]}"
     except BaseException:  # noqa: BLE001 - a hostile __str__
         return "(its message cannot be shown)"
 

@@ -1,0 +1,66 @@
+"""Queries are cut at 32 ids instead of 64, so the ends of long ones are lost: look at how many
+queries have more ids than that. Use `batches`, or give the tokenizer `max_length=64`.
+
+Loses: features, encoded, lines
+"""
+
+import torch
+from torch import nn
+from transformers import AutoModel
+
+from encoder import labels, load, pooled, tokenizer
+from image_loop import loss_fn
+from text import intents, train, val
+
+pretrained = load()
+torch.manual_seed(42)
+random = AutoModel.from_config(pretrained.config).eval()
+
+embeddings = [model.get_input_embeddings().weight for model in (pretrained, random)]
+parameters = sum(p.numel() for p in random.parameters())
+print(type(random).__name__, parameters, torch.equal(*embeddings))
+
+
+def features(model, df):
+    """The masked mean of each query's last hidden states `[queries, hidden]`, in df's order."""
+    parts = []
+    texts = df["text"].tolist()
+    with torch.no_grad():
+        for start in range(0, len(texts), 32):
+            batch = tokenizer(
+                texts[start : start + 32],
+                padding=True,
+                truncation=True,
+                max_length=32,
+                return_tensors="pt",
+            )
+            parts.append(pooled(model, batch))
+    return torch.cat(parts)
+
+
+def fit(F, Y, G, Z):
+    """Training and validation accuracy of a head trained on features F `[n, hidden]`, labels Y."""
+    torch.manual_seed(42)
+    head = nn.Linear(F.shape[1], len(intents))
+    optimizer = torch.optim.Adam(head.parameters(), lr=0.001)
+    generator = torch.Generator().manual_seed(42)
+    for _ in range(30):
+        for rows in torch.randperm(len(F), generator=generator).split(32):
+            optimizer.zero_grad()
+            loss_fn(head(F[rows]), Y[rows]).backward()
+            optimizer.step()
+    with torch.no_grad():
+        return [(head(X).argmax(1) == y).double().mean().item() for X, y in ((F, Y), (G, Z))]
+
+
+def mean_cosine(X):
+    """The mean cosine over every pair of rows of X `[n, hidden]`, a row with itself included."""
+    unit = nn.functional.normalize(X.double())
+    return (unit @ unit.T).mean().item()
+
+
+Y, Z = labels(train), labels(val)
+for name, model in (("pretrained", pretrained), ("random", random)):
+    F, G = features(model, train), features(model, val)
+    train_accuracy, val_accuracy = fit(F, Y, G, Z)
+    print(name, f"{train_accuracy:.4f} {val_accuracy:.4f} {mean_cosine(F):.3f}")
