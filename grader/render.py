@@ -130,6 +130,7 @@ def _own(text: str) -> Markup:
     spans[::2] = [html.escape(span, quote=False) for span in spans[::2]]
     return Markup("".join(spans))  # noqa: S704 - escaped but for the code
 
+
 def _inline(text: str) -> Markup:
     """Text on a line of Markdown, with neither markup nor a workflow command in it."""
     flat = html.escape(" ".join(clean(text).split()), quote=False)
