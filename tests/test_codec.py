@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import random
+import resource
 import struct
 import tracemalloc
 from collections import OrderedDict
@@ -621,6 +622,16 @@ def test_mutated_frames_give_a_wire_error_or_silence() -> None:
     finally:
         tracemalloc.stop()
     assert 100 < sum(read) < 2900  # some still sound, most not: the mutations reach both sides
+
+
+@pytest.mark.slow
+def test_a_hundred_thousand_mutants_take_no_memory() -> None:
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    read = sum(_read(data) for data in mutants(100_000, seed=2))
+    grown_mb = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+    print(f"100,000 frames: {read} read, the rest refused; peak memory grew by {grown_mb:.1f} MB")
+    assert grown_mb < 64  # the cap on one frame's payload
+    assert 0 < read < 100_000
 
 
 @PROPERTY
