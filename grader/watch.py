@@ -100,15 +100,23 @@ def _descendants(pid: int) -> list[int]:
 
 
 def _proportional_mb(pid: int) -> float:
-    """A process's memory, each shared page divided by those who share it; 0 where it is gone."""
+    """A process's memory, each shared page divided by those who share it; 0 where it is gone.
+
+    Where the kernel keeps that from us, what it holds beyond this process, a fork like itself.
+    """
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+        rows = dict(line.split(":", 1) for line in lines[1:])
+        return int(rows["Pss"].split()[0]) / 1024
+    except PermissionError:
+        return max(0.0, _resident_mb(pid) - _resident_mb())
+    except (OSError, KeyError):
+        return 0.0
+
+
+def _resident_mb(pid: int | str = "self") -> float:
+    """A process's pages in memory; our own bound what the run could share with the zygote."""
     with contextlib.suppress(OSError):
-        for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
-            if line.startswith("Pss:"):
-                return int(line.split()[1]) / 1024
+        pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE") / 1024**2
     return 0.0
-
-
-def _resident_mb() -> float:
-    """What this process, a fork of the zygote, could share with the run: an upper bound."""
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE") / 1024**2

@@ -10,6 +10,7 @@ import os
 import shlex
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -48,23 +49,19 @@ def _reachable(paths: list[Path]) -> str:
     [("full", AS_NOBODY), ("container", f"{AS_NOBODY} {NO_NAMESPACES}")],
     ids=["user_namespaces", "no_user_namespaces"],
 )
-def test_hostile_submissions_as_a_plain_user(tier: str, become: str, tmp_path: Path) -> None:
-    home = tmp_path / "home"
-    home.mkdir()
-    os.chown(home, NOBODY, NOBODY)
-    tests = f"-m pytest -q -p no:cacheprovider {ROOT / 'tests' / 'test_hostile.py'} -k {tier}"
-    command = f"{sys.executable} {tests} --basetemp={home / 'tests'} --rootdir={ROOT}"
-    script = f"{_reachable([Path(sys.base_prefix)])} cd {ROOT} && exec {become} {command}"
-    for parent in home.parents:
-        if parent != Path("/tmp") and parent.owner() == "root":  # noqa: S108
-            parent.chmod(parent.stat().st_mode | 0o011)
-    done = subprocess.run(
-        ["unshare", "--mount", "sh", "-c", script],
-        env={**os.environ, "HOME": str(home), "TMPDIR": str(home)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+def test_hostile_submissions_as_a_plain_user(tier: str, become: str) -> None:
+    with tempfile.TemporaryDirectory() as home:  # pytest's own folders are for root alone
+        os.chown(home, NOBODY, NOBODY)
+        tests = f"-m pytest -q -p no:cacheprovider {ROOT / 'tests' / 'test_hostile.py'} -k {tier}"
+        command = f"{sys.executable} {tests} --basetemp={home}/tests --rootdir={ROOT}"
+        reach = _reachable([Path(sys.base_prefix), ROOT])
+        done = subprocess.run(
+            ["unshare", "--mount", "sh", "-c", f"{reach} cd {ROOT} && exec {become} {command}"],
+            env={**os.environ, "HOME": home, "TMPDIR": home},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
     print(done.stdout)
     assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-2000:]
     assert f"hostile submissions at tier {tier}" in done.stdout
