@@ -5,4 +5,4 @@ import os
 for number in range(10**7):
     os.makedirs(f"{number % 50}/" + "deep/" * 20, exist_ok=True)
     with open(f"{number % 50}/{number}", "w") as stream:
-        stream.write("x" * 8192)
+        stream.write("x" * 262144)
