@@ -1,0 +1,1 @@
+"""The embedded bundle: a small pretrained encoder and banking-like queries, both our own."""
