@@ -76,10 +76,10 @@ def _known(
     patient = replace(case, seconds=case.seconds * _PATIENCE)
     run = run_case(assignment, patient, solution)
     if run.status != "ok" or run.faults:
-        fault = next(iter(run.faults.items()), ("the script", run.message))
+        faults = [f"{probe}: {fault}" for probe, fault in run.faults.items()]
         raise AssignmentError(
             f"{assignment.solutions / assignment.file}: the reference does not run in case "
-            f"{case.name}: {fault[0]}: {fault[1]}"
+            f"{case.name}: {run.message or faults[0]}"
         )
     store.save_run(kept, run)
     return run

@@ -17,6 +17,7 @@ import signal
 import sys
 import traceback
 import types
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NoReturn
@@ -62,6 +63,7 @@ def main(job: int, result: int, output: int, errors: int) -> NoReturn:
         header, payload = next(codec.FrameReader().feed(stream.read()))
     workspace = Path(header["workspace"])
     _close_others(result)
+    _renew_thread_pool()
     send = _sender(result)
     entry = _lay_out(header, payload, workspace)
     send({"kind": "start"})
@@ -94,6 +96,17 @@ def _close_others(keep: int) -> None:
     """Close every descriptor but the standard three and the one for values."""
     os.closerange(3, keep)
     os.closerange(keep + 1, 4096)
+
+
+def _renew_thread_pool() -> None:
+    """Let torch replace the pool that a fork left behind, while there is but one thread.
+
+    It does so at the first operation of any thread, without a lock: where several threads begin at
+    once, as when transformers loads weights, one finds none ("Invalid thread pool!").
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that it leaks the old one
+        torch.set_num_threads(1)
 
 
 def _sender(result: int) -> Callable[[dict[str, Any]], None]:

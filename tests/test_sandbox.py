@@ -108,3 +108,31 @@ def test_the_kernel_here_has_what_the_strong_tiers_need() -> None:
     assert kernel.MACHINE in ("x86_64", "aarch64")
     assert sandbox.tier({"limits"}) == "limits"
     assert sandbox.tier(set()) is None
+
+
+THREADS = """
+import threading, torch
+got = []
+barrier = threading.Barrier(16)
+
+def work():
+    barrier.wait()
+    try:
+        (torch.ones(100_000) + 1).sum()
+    except RuntimeError as problem:
+        got.append(str(problem))
+
+threads = [threading.Thread(target=work) for _ in range(16)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+"""
+
+
+def test_threads_that_begin_at_once_find_a_thread_pool(bare: Runner) -> None:
+    """Without care about half of such runs met torch's "Invalid thread pool!"."""
+    submission = Submission("threads", {"threads.py": THREADS.encode()}, "threads.py")
+    bare.without = ()
+    runs = [bare.launch(load("pieces").course, CASE, submission, PROBES) for _ in range(12)]
+    assert [run.values.get("got") for run in runs] == [[]] * 12
