@@ -126,4 +126,5 @@ def _readable(bundle: Path, course: Path, package: Path) -> list[Path]:
     prefixes = {sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix}
     libraries = {Path(sysconfig.get_paths()[name]) for name in ("purelib", "platlib")}
     found = [*map(Path, system + kernel), *map(Path, sorted(prefixes)), *sorted(libraries)]
-    return [*found, package, bundle, course]
+    found += [package, bundle, course]
+    return [*found, *(path.resolve() for path in found)]  # a link is followed inside as well
