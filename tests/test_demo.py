@@ -22,8 +22,8 @@ STATUSES = {
 
 @pytest.fixture(scope="module", params=labs())
 def lab(request: pytest.FixtureRequest) -> Assignment:
-    """Each lab, with the demo's wall clock."""
-    return load(request.param, seconds=8)
+    """Each lab, with a wall clock that the endless sample waits out."""
+    return load(request.param, seconds=30)
 
 
 @pytest.fixture(scope="module")

@@ -185,8 +185,10 @@ def test_line_accuracies(student, reference, credit):
 @pytest.mark.part(
     "lines", hint="`torch.allclose(..., atol=1e-5)`; False says that something above is amiss."
 )
-def test_line_equal(student):
-    """It is printed that `mean L` equals the kept features `F` within 1e-5: True."""
+def test_line_equal(student, reference):
+    """It is printed that `mean L` equals the kept features `F` within 1e-5: True, and it does."""
+    last = [name for name in reference["T"] if name.startswith("mean ")][-1]
+    _same_view(student["T"], last, reference["T"][last], "T")
     words = {word for line in student.lines[:MAX_LINES] for word in re.findall(r"\w+", line)}
     if "True" not in words or "False" in words:
         raise Mismatch(f"expected True, got {'False' if 'False' in words else 'no such line'}")

@@ -145,6 +145,9 @@ def test_validation_features(student, reference):
 def test_line_models(student, reference):
     """Printed: the class, how many parameters it has, whether the word embeddings are equal."""
     name, count = reference["random"]["class"], reference["random"]["parameters"]
+    for model in ("pretrained", "random"):  # what is printed must be true of the script's own
+        equal(student[model]["class"], name, f"{model}, class")
+        equal(student[model]["parameters"], count, f"{model}, parameters")
     for text in _stretches(student.lines):
         words = re.findall(r"\w+", text.lower())
         whole = re.sub(r"(?<=\d)[,_'](?=\d{3}(?!\d))", "", text)
