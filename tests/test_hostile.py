@@ -63,7 +63,7 @@ def graded(
         patch.setenv("GRADER_COURSE", str(course))
         patch.setenv("SECRET_TOKEN", markers["environment"])
         patch.setattr(tempfile, "tempdir", str(tmp_path_factory.mktemp("runs")))
-        assignment = load("pieces", case="public", seconds=5)
+        assignment = load("pieces", case="public", seconds=8)
         found = {"tiny": bundles.find("tiny")}
         with Runner(found, without=WITHOUT[request.param]) as runner:
             submissions = list(_submissions(solution.read_bytes(), markers["other"]))
