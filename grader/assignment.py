@@ -108,6 +108,7 @@ def load(
     chosen = _choose(path, cases, bundle, case)
     if seconds is not None:
         chosen = [replace(item, seconds=seconds) for item in chosen]
+    _check_probes(path.parent, solutions)
     return Assignment(
         name=name,
         title=read.title,
@@ -190,22 +191,24 @@ def _choose(path: Path, cases: list[Case], bundle: str, name: str | None) -> lis
     return chosen
 
 
-def probe_sources(assignment: Assignment, case: Case) -> list[tuple[str, str]]:
-    """The probe files that a case uses, each as its path and its text.
-
-    Raises:
-        AssignmentError: a file is missing or is not Python.
+def _check_probes(folder: Path, solutions: Path | None) -> None:
+    """See to it here that the probes are Python: runs go on in threads, where Python 3.11 cannot
+    parse two texts at once.
     """
-    paths = [assignment.folder / "probes.py"]
-    if case.hidden and assignment.solutions is not None:
-        hidden = assignment.solutions / "probes.py"
-        paths += [hidden] if hidden.is_file() else []
-    sources = []
-    for path in paths:
+    for path in _probe_files(folder, solutions):
         try:
-            text = path.read_text("utf-8")
-            ast.parse(text)
+            ast.parse(path.read_text("utf-8"))
         except (OSError, SyntaxError, ValueError) as problem:
             raise AssignmentError(f"{path}: the probes cannot be read: {problem}") from None
-        sources.append((path.name, text))
-    return sources
+
+
+def _probe_files(folder: Path, solutions: Path | None) -> list[Path]:
+    """The probes for every case, then those for hidden cases where there are some."""
+    hidden = [solutions / "probes.py"] if solutions else []
+    return [folder / "probes.py", *(path for path in hidden if path.is_file())]
+
+
+def probe_sources(assignment: Assignment, case: Case) -> list[tuple[str, str]]:
+    """The probe files that a case uses, each as its path and its text."""
+    paths = _probe_files(assignment.folder, assignment.solutions if case.hidden else None)
+    return [(path.name, path.read_text("utf-8")) for path in paths]
