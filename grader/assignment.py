@@ -192,8 +192,9 @@ def _choose(path: Path, cases: list[Case], bundle: str, name: str | None) -> lis
 
 
 def _check_probes(folder: Path, solutions: Path | None) -> None:
-    """See to it here that the probes are Python: runs go on in threads, where Python 3.11 cannot
-    parse two texts at once.
+    """See to it that the probes are Python.
+
+    Here, since runs go on in threads, where Python 3.11 cannot parse two texts at once.
     """
     for path in _probe_files(folder, solutions):
         try:
@@ -212,3 +213,11 @@ def probe_sources(assignment: Assignment, case: Case) -> list[tuple[str, str]]:
     """The probe files that a case uses, each as its path and its text."""
     paths = _probe_files(assignment.folder, assignment.solutions if case.hidden else None)
     return [(path.name, path.read_text("utf-8")) for path in paths]
+
+
+def check_files(assignment: Assignment) -> list[Path]:
+    """The files of checks: the students', and the hidden cases' where there are some."""
+    files = [assignment.folder / "test_public.py"]
+    if assignment.solutions and any(case.hidden for case in assignment.cases):
+        files.append(assignment.solutions / "test_hidden.py")
+    return [path for path in files if path.is_file()]

@@ -28,10 +28,17 @@ from unittest import mock
 import pytest
 from pytest_jsonreport.plugin import JSONReport
 
+from grader.assignment import check_files
 from grader.records import Assignment, AssignmentError, Case, Check, CheckStatus, Run, Value
 
 _CREDIT = pytest.StashKey["Credit"]()
 _FACTS = pytest.StashKey[dict[str, Any]]()
+#: Plugins of pytest that checks have no use for and that cost two thirds of a submission's time.
+_UNUSED = (
+    "unraisableexception", "threadexception", "logging", "junitxml", "pastebin", "stepwise",
+    "doctest", "setuponly", "setupplan", "warnings", "faulthandler", "unittest", "debugging",
+    "recwarn", "subtests", "capture",
+)  # fmt: skip
 _NOTE = "grader"  #: where our facts stand in a test's metadata
 
 
@@ -116,7 +123,7 @@ def check(
     """
     plugin = _Plugin(assignment, known, {run.case: run for run in runs})
     reporter = JSONReport()
-    files = [path for path in _files(assignment) if path.is_file()]
+    files = check_files(assignment)
     if not files:  # pytest would collect the working directory instead
         raise AssignmentError(f"{assignment.folder}: there is no test_public.py; add the checks")
     arguments = [
@@ -131,6 +138,7 @@ def check(
         *("-p", "no:cacheprovider"),
         *("-p", "pytest_metadata.plugin"),
         *("-p", "pytest_jsonreport.plugin"),
+        *(word for name in _UNUSED for word in ("-p", f"no:{name}")),
     ]
     alone = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": "", "PYTEST_PLUGINS": ""}
     silent = contextlib.redirect_stdout(io.StringIO())  # the report has it all
@@ -150,13 +158,6 @@ def _forget(files: list[Path]) -> None:
     for name, module in list(sys.modules.items()):
         if getattr(module, "__file__", None) in paths:
             del sys.modules[name]
-
-
-def _files(assignment: Assignment) -> list[Path]:
-    files = [assignment.folder / "test_public.py"]
-    if assignment.solutions and any(case.hidden for case in assignment.cases):
-        files.append(assignment.solutions / "test_hidden.py")
-    return files
 
 
 class _Plugin:

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
-from grader.records import Assignment, Grade, GraderError, Submission, Tier
-
-if TYPE_CHECKING:
-    from grader.runner import Runner
+from grader.records import GraderError, Tier
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -34,6 +29,11 @@ _Seconds = Annotated[
     float | None,
     typer.Option(min=0.1, help="Wall clock of a run, instead of the assignment's own."),
 ]
+_Out = Annotated[Path, typer.Option(help="Where the results go.")]
+_Bundle = Annotated[str, typer.Option(help="Whose cases to grade in.")]
+_BundleDir = Annotated[
+    Path | None, typer.Option(help="Where the files of the bundle banking77 lie.")
+]
 
 
 def main() -> None:
@@ -49,15 +49,20 @@ def main() -> None:
 def grade(
     lab: _Lab,
     submissions: Annotated[
-        list[Path], typer.Argument(help="Folders named after the students, or files in them.")
+        list[Path],
+        typer.Argument(help="The folder of a class; or folders named after students, or files."),
     ],
-    out: Annotated[Path, typer.Option(help="Where the results go.")] = Path("results"),
+    out: _Out = Path("results"),
     case: Annotated[str | None, typer.Option(help="Grade in this case alone.")] = None,
-    bundle: Annotated[str, typer.Option(help="Whose cases to grade in.")] = "tiny",
-    bundle_dir: Annotated[
-        Path | None, typer.Option(help="Where the files of the bundle banking77 lie.")
-    ] = None,
+    bundle: _Bundle = "tiny",
+    bundle_dir: _BundleDir = None,
     seconds: _Seconds = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Runs at a time; by default one a processor.")
+    ] = None,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Run everything again, whatever is stored.")
+    ] = False,
     require_sandbox: Annotated[
         Tier | None, typer.Option(help="Refuse to run submissions confined less than this.")
     ] = None,
@@ -66,26 +71,78 @@ def grade(
     ] = False,
     as_json: _Json = False,
 ) -> None:
-    """Grade submissions and write grades and feedback."""
-    from grader import batch, results
+    """Grade a class and write grades and feedback; what has not changed is not graded again."""
+    from grader import batch, classlist, pipeline
     from grader.assignment import load
+    from grader.collect import find
+    from grader.progress import Progress
+    from grader.results import Results
 
     assignment = load(lab, bundle=bundle, case=case, seconds=seconds)
-    collected = _collect(assignment, submissions)
-    grades = []
+    found = find(assignment, submissions)
     min_tier = "limits" if trust_submissions else require_sandbox
-    with batch.open_runner(assignment, bundle_dir, min_tier) as runner:
-        for grade, report in _with_progress(assignment, collected, runner):
-            results.save(out, assignment, grade, report)
-            grades.append(grade)
-    index = results.save_class(out, assignment)
+    progress = Progress(_err, f"grading {lab}", len(found))
+    with (
+        batch.open_runner(assignment, bundle_dir, min_tier) as runner,
+        Results(out, assignment, min_tier) as results,
+    ):
+        try:
+            with progress:
+                for outcome in pipeline.grade_class(
+                    assignment, found, results, runner, fresh=fresh, workers=workers
+                ):
+                    progress.show(outcome)
+        finally:
+            page = classlist.save(out, assignment)
     if as_json:
-        _print_grades(grades)
+        _print_json(
+            {"grades": [g for g in classlist.grades(out, assignment) if g["student"] in found]}
+        )
         return
     from grader import render
 
-    _out.print(render.table_of_class(assignment, grades))
-    _out.print(Text(f"feedback: {index}"), soft_wrap=True)
+    _out.print(render.table_of_class(assignment, classlist.rows(out, assignment, found)))
+    _out.print(Text(f"feedback: {page}"), soft_wrap=True)
+
+
+@app.command()
+def regrade(
+    lab: _Lab,
+    out: Annotated[Path, typer.Argument(help="Where the results are.")] = Path("results"),
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say who would change, and write nothing.")
+    ] = False,
+    bundle: _Bundle = "tiny",
+    bundle_dir: _BundleDir = None,
+    as_json: _Json = False,
+) -> None:
+    """Grade again from stored runs, after a change of points, tolerances, hints or checks."""
+    from grader import batch, classlist, pipeline
+    from grader.assignment import load
+    from grader.results import Results
+
+    assignment = load(lab, bundle=bundle)
+    if not (out / lab / "journal.jsonl").is_file():
+        raise GraderError(f"{out / lab}: no results of {lab} are there; grade first")
+
+    def to_run(case: str, count: int) -> None:
+        _err.print(f"case {case} or its probes have changed: {count} to run again", soft_wrap=True)
+
+    def agree(changes: list[pipeline.Change]) -> bool:
+        if as_json:
+            _print_json({"changes": [vars(change) for change in changes]})
+        else:
+            for change in changes:
+                _out.print(Text(pipeline.told(change)), soft_wrap=True)
+            _out.print(f"{len(changes)} of the grades change", soft_wrap=True)
+        return not dry_run
+
+    with batch.open_runner(assignment, bundle_dir) as runner, Results(out, assignment) as results:
+        problems = pipeline.regrade(assignment, results, runner, to_run=to_run, agree=agree)
+        if not dry_run:
+            classlist.save(out, assignment)
+    if problems:
+        raise GraderError("; ".join(problems))
 
 
 @app.command()
@@ -98,13 +155,15 @@ def check(
     """Check your own work on the public cases, before you hand it in."""
     from grader import batch, render
     from grader.assignment import load
+    from grader.collect import collect
+    from grader.store import grade_as_json
 
     assignment = load(lab, public=True, seconds=seconds)
-    (submission,) = _collect(assignment, [path])
+    submission = collect(assignment, path)
     with batch.open_runner(assignment, min_tier="limits") as runner:  # it is their own work
         ((grade, _),) = batch.grade_all(assignment, [submission], runner)
     if as_json:
-        _print_grades([grade])
+        _print_json({"grades": [grade_as_json(grade)]})
     else:
         render.print_feedback(_out, assignment, grade)
 
@@ -147,48 +206,6 @@ def doctor(as_json: _Json = False) -> None:
         _out.print(Text.assemble(state, f"{row['name']}: {row['by']}"), soft_wrap=True)
     if notice := examiner.platform_notice():
         _out.print(Text(notice, style="red"), soft_wrap=True)
-
-
-def _collect(assignment: Assignment, paths: Sequence[Path]) -> list[Submission]:
-    """Read the submissions, by student; two of one name are the caller's fault."""
-    from grader.collect import collect
-
-    found: dict[str, Path] = {}
-    collected = []
-    for path in paths:
-        submission = collect(assignment, path)
-        if other := found.get(submission.student):
-            raise GraderError(
-                f"{path} and {other} are both of {submission.student!r}; rename one's folder"
-            )
-        found[submission.student] = path
-        collected.append(submission)
-    return sorted(collected, key=lambda submission: submission.student)
-
-
-def _with_progress(
-    assignment: Assignment, submissions: list[Submission], runner: Runner
-) -> Iterator[tuple[Grade, dict[str, Any]]]:
-    """Grade, with a progress bar on a terminal and a line a submission elsewhere."""
-    from grader import batch, render
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Progress(
-        *columns, TimeElapsedColumn(), console=_err, disable=not _err.is_terminal
-    ) as progress:
-        task = progress.add_task(f"grading {assignment.name}", total=len(submissions))
-        for grade, report in batch.grade_all(assignment, submissions, runner):
-            progress.advance(task)
-            if not _err.is_terminal:
-                total = f"{render.points(grade.points)} / {render.points(grade.possible)}"
-                _err.print(Text(f"graded {render.clean(grade.student)}: {total}"))
-            yield grade, report
-
-
-def _print_grades(grades: Sequence[Grade]) -> None:
-    from grader.store import grade_as_json
-
-    _print_json({"grades": [grade_as_json(grade) for grade in grades]})
 
 
 def _print_json(content: object) -> None:

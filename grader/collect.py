@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from grader.records import Assignment, GraderError, Submission
@@ -19,11 +19,54 @@ MAX_BYTES = 16 * 1024 * 1024
 MAX_DEPTH = 20  #: folders in folders
 
 _JUNK = {"__MACOSX", ".DS_Store", "Thumbs.db", "desktop.ini", "__pycache__", ".ipynb_checkpoints"}
+#: Names of files in the folder of results, where each student has a folder.
+_TAKEN = {"index.html", "grades.csv", "journal.jsonl"}
 #: Files that would steer Python or pytest instead of being the student's work.
 _STEERING = {
     "conftest.py", "pytest.ini", "tox.ini", "setup.cfg", "pyproject.toml",
     "sitecustomize.py", "usercustomize.py",
 }  # fmt: skip
+
+
+def find(assignment: Assignment, paths: Sequence[Path]) -> dict[str, Path]:
+    """The submissions by student, sorted: those named, or those in one folder of a class.
+
+    Raises:
+        GraderError: nothing is there, or two are of one student.
+    """
+    if len(paths) == 1 and (several := _class(paths[0])):
+        paths = several
+    found: dict[str, Path] = {}
+    for path in paths:
+        _check_there(path)
+        student = _student(assignment, path.resolve(), lone=path.is_file())
+        if student in _TAKEN:
+            raise GraderError(f"{path}: no student can be named {student!r}; rename the folder")
+        if student in found:
+            raise GraderError(
+                f"{path} and {found[student]} are both of {student!r}; rename one's folder"
+            )
+        found[student] = path
+    return dict(sorted(found.items()))
+
+
+def _class(folder: Path) -> list[Path]:
+    """The submissions in a folder that has several folders and no script of its own."""
+    if not folder.is_dir() or folder.is_symlink():
+        return []
+    inside = [path for path in folder.iterdir() if not path.name.startswith(".")]
+    folders = [path for path in inside if path.is_dir() and path.name not in _JUNK]
+    scripts = [path for path in inside if path.is_file() and path.suffix == ".py"]
+    return folders if len(folders) > 1 and not scripts else []
+
+
+def _check_there(path: Path) -> None:
+    try:
+        there = not path.is_symlink() and (path.is_dir() or path.is_file())
+    except OSError as reason:
+        raise GraderError(f"{path}: cannot be read: {reason.strerror}") from None
+    if not there:
+        raise GraderError(f"{path}: no such file or folder; give a submission's folder or file")
 
 
 def collect(assignment: Assignment, path: Path) -> Submission:
@@ -36,12 +79,7 @@ def collect(assignment: Assignment, path: Path) -> Submission:
     Raises:
         GraderError: there is nothing at `path`, or it is neither a file nor a folder.
     """
-    try:
-        there = not path.is_symlink() and (path.is_dir() or path.is_file())
-    except OSError as reason:
-        raise GraderError(f"{path}: cannot be read: {reason.strerror}") from None
-    if not there:
-        raise GraderError(f"{path}: no such file or folder; give a submission's folder or file")
+    _check_there(path)
     lone = path.is_file()
     student = _student(assignment, path.resolve(), lone=lone)
     found = {path.name: path} if lone else dict(_walk(path))

@@ -7,23 +7,18 @@ carries the public cases' runs in `assignments/<lab>/expected/`.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from importlib.metadata import version
 from pathlib import Path
 
 import platformdirs
 
-from grader import store
-from grader.assignment import probe_sources
+from grader import keys, store
 from grader.bundles import Bundle
 from grader.codec import WireError
 from grader.records import Assignment, AssignmentError, Case, Run, Submission
 
 RunCase = Callable[[Assignment, Case, Submission], Run]
-_PACKAGES = ("torch", "transformers", "tokenizers", "numpy", "pandas")
 #: The reference may take this many times what a submission may.
 _PATIENCE = 5
 
@@ -68,13 +63,15 @@ def _known(
                 f"{path}.json: the expected values cannot be read ({problem}); get the lab again"
             ) from None
     solution = reference(assignment)
-    kept = _cache() / assignment.name / f"{case.name}-{_key(assignment, case, bundles, solution)}"
+    world = keys.of_world(assignment, case, bundles[case.bundle])
+    digest = keys.of_submission(solution)
+    kept = _cache() / assignment.name / f"{case.name}-{world[:16]}-{digest[:16]}"
     try:
         return store.load_run(kept)
     except (OSError, ValueError, WireError):
         pass  # not made yet, or not whole
     patient = replace(case, seconds=case.seconds * _PATIENCE)
-    run = run_case(assignment, patient, solution)
+    run = replace(run_case(assignment, patient, solution), submission=digest, world=world)
     if run.status != "ok" or run.faults:
         faults = [f"{probe}: {fault}" for probe, fault in run.faults.items()]
         raise AssignmentError(
@@ -87,21 +84,3 @@ def _known(
 
 def _cache() -> Path:
     return platformdirs.user_cache_path("torch-grader") / "known"
-
-
-def _key(
-    assignment: Assignment, case: Case, bundles: Mapping[str, Bundle], solution: Submission
-) -> str:
-    """A digest of all that the reference's values depend on."""
-    total = hashlib.sha256()
-    world = {**vars(case), "name": "", "share": 0, "seconds": 0, "memory_mb": 0}
-    versions = {name: version(name) for name in _PACKAGES}
-    facts = [world, versions, bundles[case.bundle].digest, list(assignment.support)]
-    total.update(json.dumps(facts, sort_keys=True).encode())
-    for name, text in probe_sources(assignment, case):
-        total.update(f"{name}\0{text}\0".encode())
-    for data in solution.files.values():
-        total.update(data)
-    for path in sorted(assignment.course.glob("*.py")):
-        total.update(path.name.encode() + path.read_bytes())
-    return total.hexdigest()[:24]

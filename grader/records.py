@@ -112,6 +112,8 @@ class Run:
     memory_mb: float = 0.0  #: its peak, on top of the loaded libraries
     notices: tuple[str, ...] = ()  #: what the student should know though it costs no points
     tier: Tier | None = None  #: how strongly it was confined, None where nothing was run
+    submission: str = ""  #: digest of the files that ran, see `keys`
+    world: str = ""  #: digest of all else that it depends on
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,11 @@ which may hold an expected value, and never what a run printed on hidden rows.
 
 from __future__ import annotations
 
+import functools
 import html
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import jinja2
@@ -99,8 +101,13 @@ def _clip(text: str) -> str:
 
 def page(template: str, context: dict[str, Any]) -> str:
     """A template filled in; everything is escaped unless a filter of ours made it safe."""
+    return _environment(templates()).get_template(template).render(context)
+
+
+@functools.cache
+def _environment(folder: Path) -> jinja2.Environment:
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(templates()),
+        loader=jinja2.FileSystemLoader(folder),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
@@ -109,7 +116,7 @@ def page(template: str, context: dict[str, Any]) -> str:
     environment.filters.update(
         points=points, clean=clean, fence=_fence, inline=_inline, code=_code, own=_own
     )
-    return environment.get_template(template).render(context)
+    return environment
 
 
 def _fence(text: str) -> Markup:
@@ -137,8 +144,8 @@ def _inline(text: str) -> Markup:
     return Markup(re.sub(r"([\\`*_{}\[\]()#+!|~>-]|::)", r"\\\1", flat))  # noqa: S704 - escaped
 
 
-def table_of_class(assignment: Assignment, grades: Sequence[Grade]) -> Table:
-    """The instructor's view: a row a student."""
+def table_of_class(assignment: Assignment, rows: Sequence[Mapping[str, Any]]) -> Table:
+    """The instructor's view: a row a student, as `classlist.rows` gives them."""
     table = Table(title=f"{assignment.name}: {assignment.title}", title_justify="left")
     table.add_column("student")
     table.add_column("points", justify="right")
@@ -147,18 +154,21 @@ def table_of_class(assignment: Assignment, grades: Sequence[Grade]) -> Table:
     for case in assignment.cases:
         table.add_column(f"{case.name} run")
     table.add_column("")
-    for grade in grades:
-        cells = [_share(grade, part.name) for part in assignment.parts]
-        runs = [Text(run.status, style=_STYLES.get(run.status, "red")) for run in grade.runs]
-        total = f"{points(grade.points)} / {points(grade.possible)}"
-        review = Text("a person must look", style="magenta") if grade.review else Text("")
-        table.add_row(Text(clean(grade.student)), total, *cells, *runs, review)
+    for row in rows:
+        cells = [_share(*row["by_part"][part.name]) for part in assignment.parts]
+        status = {run["case"]: run["status"] for run in row["runs"]}
+        runs = [_status(status.get(case.name, "")) for case in assignment.cases]
+        total = f"{points(row['points'])} / {points(row['possible'])}"
+        review = Text("a person must look", style="magenta") if row["review"] else Text("")
+        table.add_row(Text(clean(row["student"])), total, *cells, *runs, review)
     return table
 
 
-def _share(grade: Grade, part: str) -> Text:
-    checks = [check for check in grade.checks if check.part == part]
-    earned, possible = sum(c.earned for c in checks), sum(c.points for c in checks)
+def _status(status: str) -> Text:
+    return Text(status, style=_STYLES.get(status, "red"))
+
+
+def _share(earned: float, possible: float) -> Text:
     full = abs(earned - possible) < 1e-9
     style = "green" if full else "red" if earned == 0 else "yellow"
     return Text(points(earned), style=style)

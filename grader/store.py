@@ -1,8 +1,4 @@
-"""Results on disk: grades and runs, each file written beside its place and renamed.
-
-<out>/<assignment>/<student>/grade.json, report.json
-<out>/<assignment>/<student>/runs/<case>.json and <case>.safetensors
-"""
+"""Grades and runs as files, each written beside its place and renamed."""
 
 from __future__ import annotations
 
@@ -20,6 +16,7 @@ from grader import codec
 from grader.records import Grade, Run
 
 VERSION = 1
+UNFINISHED = ".part"  #: how a file ends that is being written
 
 
 def grade_as_json(grade: Grade) -> dict[str, Any]:
@@ -50,14 +47,11 @@ def grade_as_json(grade: Grade) -> dict[str, Any]:
 
 
 def save_grade(folder: Path, grade: Grade, report: dict[str, Any]) -> None:
-    """Write a student's grade, runs and pytest's report into their folder."""
+    """Write a student's grade and pytest's report into their folder."""
     texts = {
         "report.json": json.dumps(report, indent=1, default=str, allow_nan=False),
         "grade.json": json.dumps(grade_as_json(grade), indent=1, allow_nan=False),
     }
-    (folder / "runs").mkdir(parents=True, exist_ok=True)
-    for run in grade.runs:
-        save_run(folder / "runs" / run.case, run)
     for name, text in texts.items():
         write(folder / name, text)
 
@@ -94,7 +88,7 @@ def load_run(path: Path) -> Run:
 def write(path: Path, content: str | bytes) -> None:
     """Write a file so that it is whole or as it was before."""
     data = content.encode("utf-8", "replace") if isinstance(content, str) else content
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=UNFINISHED)
     beside = Path(name)
     try:
         with os.fdopen(handle, "wb") as stream:

@@ -43,6 +43,7 @@ def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Make:
         for part, points in (parts or {"one": 8}).items():
             head += f'[[parts]]\nname = "{part}"\ntitle = "{part}"\npoints = {points}\n'
         cases = '[[cases]]\nname = "{0}"\nbundle = "tiny"\nshare = {1}\n'
+        (folder / "probes.py").write_text("", "utf-8")
         (folder / "assignment.toml").write_text(head + cases.format("public", 0.25), "utf-8")
         (solutions / "cases.toml").write_text(cases.format("hidden", 0.75), "utf-8")
         for path, text in (

@@ -56,8 +56,10 @@ def test_grade_leaves_the_files_of_the_design(graded: tuple[dict[str, object], P
     runs = {
         f"runs/{case}.{end}" for case in ("public", "hidden") for end in ("json", "safetensors")
     }
-    each = {"grade.json", "report.json", "feedback.html", "feedback.md", *runs}
-    assert found == {"index.html"} | {f"{who}/{f}" for who in ("ada", "cleo", "dan") for f in each}
+    handed_in = {"submission.json", "submission/pieces.py"}
+    each = {"grade.json", "report.json", "feedback.html", "feedback.md", *runs, *handed_in}
+    ours = {"index.html", "grades.csv", "journal.jsonl", ".lock"}
+    assert found == ours | {f"{who}/{f}" for who in ("ada", "cleo", "dan") for f in each}
     assert "ada/feedback.html" in (folder / "index.html").read_text("utf-8")
 
 

@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 from markdown_it import MarkdownIt
 from rich.console import Console
+from rich.table import Table
 
-from grader import render, results
-from grader.records import Assignment, Case, Check, Grade, Part, Run
+from grader import classlist, render, results
+from grader.records import Assignment, Case, Check, Grade, Part, Run, Submission
 
 HOSTILE = {
     "tags": "<b>bold</b><img src=x onerror=alert(1)>",
@@ -65,6 +66,19 @@ def _grade(text: str = "text", hidden: str = "text") -> Grade:
         for status in ("partial", "failed", "error", "not_run")
     )  # fmt: skip
     return Grade("layers", text, 2.0, 20.0, True, (f"set aside {text}: x",), runs, checks)
+
+
+def _saved(out: Path, *grades: Grade) -> Path:
+    """The page of a class of these grades."""
+    with results.Results(out, _assignment()) as held:
+        for grade in grades:
+            submission = Submission(grade.student, {"layers.py": b""}, "layers.py")
+            held.save(submission, grade, {}, "", grade.runs)
+    return classlist.save(out, _assignment())
+
+
+def _table(out: Path) -> Table:
+    return render.table_of_class(_assignment(), classlist.rows(out, _assignment()))
 
 
 def _terminal(*printed: Any, width: int = 100) -> str:
@@ -158,21 +172,18 @@ def test_hostile_name_in_the_class(
 ) -> None:
     name = HOSTILE[what].replace("/", "").replace("\0", "")[:60]
     grades = [replace(_grade(), student=student) for student in ("ada", name)]
-    for grade in grades:
-        results.save(tmp_path, _assignment(), grade, {})
-    page = _Reader(results.save_class(tmp_path, _assignment()).read_text("utf-8"))
+    page = _Reader(_saved(tmp_path, *grades).read_text("utf-8"))
     assert not CONTROLS.search(page.text)
     assert page.tags.isdisjoint({"script", "img", "b"})
     assert len(page.links) == 2
     assert all(re.fullmatch(r"[\w.%~-]+/feedback\.html", link, re.ASCII) for link in page.links)
-    table = _terminal(render.table_of_class(_assignment(), grades))
+    table = _terminal(_table(tmp_path))
     assert not CONTROLS.search(table)
     assert "ada" in table
 
 
 def test_link_of_a_name_that_is_no_utf_8_leads_to_its_folder(tmp_path: Path) -> None:
-    results.save(tmp_path, _assignment(), replace(_grade(), student="ren\udce9"), {})
-    page = _Reader(results.save_class(tmp_path, _assignment()).read_text("utf-8"))
+    page = _Reader(_saved(tmp_path, replace(_grade(), student="ren\udce9")).read_text("utf-8"))
     assert page.links == ["ren%E9/feedback.html"]
 
 
@@ -235,8 +246,8 @@ def test_what_is_public_is_shown() -> None:
 
 def test_saved_feedback_shows_nothing_hidden_either(tmp_path: Path) -> None:
     grade = replace(_grade(hidden="CANARY"), student="ada")
-    folder = results.save(tmp_path, _assignment(), grade, {})
-    index = results.save_class(tmp_path, _assignment())
+    index = _saved(tmp_path, grade)
+    folder = index.parent / "ada"
     for path in (folder / "feedback.html", folder / "feedback.md", index):
         assert "CANARY" not in path.read_text("utf-8")
     assert "CANARY" in (folder / "grade.json").read_text("utf-8")  # for the instructor
@@ -271,7 +282,8 @@ def test_points_are_shown_by_part_and_in_all() -> None:
     assert [(part["earned"], part["points"]) for part in shown["parts"]] == [(1.0, 16.0)] * 2
 
 
-def test_table_of_the_class() -> None:
-    text = _terminal(render.table_of_class(_assignment(), [_grade("ada")]), width=160)
+def test_table_of_the_class(tmp_path: Path) -> None:
+    _saved(tmp_path, _grade("ada"))
+    text = _terminal(_table(tmp_path), width=160)
     for word in ("ada", "2 / 20", "views", "lines", "error", "crashed", "a person must look"):
         assert word in text

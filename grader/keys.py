@@ -1,0 +1,79 @@
+"""What a run and a grade depend on, as digests: where one is the same, nothing is done again.
+
+A run depends on the submission's files and on its world: the case's rows, the probes, the course
+modules, the bundle and the packages. Limits are no part of it: they make no other value, and what
+they ended is looked at again where they grow. A grade depends on runs, on the reference's and on
+the checks.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import platform
+from collections.abc import Mapping
+from importlib.metadata import version
+from pathlib import Path
+
+import grader
+from grader.assignment import check_files, probe_sources
+from grader.bundles import Bundle
+from grader.home import templates
+from grader.records import Assignment, Case, Run, Submission
+
+_PACKAGES = ("torch", "transformers", "tokenizers", "numpy", "pandas")
+
+
+def of_submission(submission: Submission) -> str:
+    """A digest of the files that run."""
+    return _digest([submission.entry, sorted(submission.files.items())])
+
+
+def of_world(assignment: Assignment, case: Case, bundle: Bundle) -> str:
+    """A digest of all but the submission's files that a run in a case depends on."""
+    rows = [case.bundle, case.train, case.val, case.test, case.seed]
+    course = [(path.name, path.read_bytes()) for path in sorted(assignment.course.glob("*.py"))]
+    probes = probe_sources(assignment, case)
+    return _digest([rows, probes, course, assignment.support, bundle.digest, _packages()])
+
+
+def of_checks(assignment: Assignment, known: Mapping[str, Run]) -> str:
+    """A digest of all but a submission's runs that its grade depends on."""
+    pages = [path for path in sorted(templates().glob("*")) if path.is_file()]
+    files = [(path.name, path.read_bytes()) for path in (*check_files(assignment), *pages)]
+    reference = [(name, run.submission, run.world) for name, run in known.items()]
+    shares = [(case.name, case.share, case.hidden) for case in assignment.cases]
+    parts = [vars(part) for part in assignment.parts]
+    return _digest([assignment.name, parts, shares, files, reference, _own_sources()])
+
+
+def of_grade(submission: Submission, worlds: Mapping[str, str], checks: str) -> str:
+    """A digest of all that a submission's grade depends on."""
+    told = [submission.problem, submission.notices]
+    return _digest([of_submission(submission), sorted(worlds.items()), checks, told])
+
+
+@functools.cache
+def _packages() -> dict[str, str]:
+    own = {"python": platform.python_version(), "machine": platform.machine()}
+    return own | {"grader": grader.__version__} | {name: version(name) for name in _PACKAGES}
+
+
+@functools.cache
+def _own_sources() -> str:
+    """The package's own code, so that a mended check of ours is not taken for an old one."""
+    files = sorted(Path(__file__).parent.glob("*.py"))
+    return _digest([(path.name, path.read_bytes()) for path in files])
+
+
+def _digest(facts: object) -> str:
+    """SHA-256 of plain facts, the first 32 hexadecimal digits; bytes stand by their own digest."""
+    text = json.dumps(facts, sort_keys=True, default=_plain)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, bytes):
+        return hashlib.sha256(value).hexdigest()
+    raise TypeError(f"a digest cannot be made of {type(value).__name__}")

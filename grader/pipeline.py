@@ -1,0 +1,186 @@
+"""Grades a class into a results folder, and grades it again from what is stored there.
+
+    for outcome in grade_class(assignment, found, results, runner): ...
+    for change in regrade(assignment, results, runner, dry_run=True): ...
+
+Nothing is done twice: a student whose files, world and checks are as before is passed over, and a
+run that was made before, of these files in this world, is taken from the folder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from grader import batch, keys
+from grader.collect import collect
+from grader.known import known
+from grader.records import Assignment, Grade, GraderError, Submission
+from grader.results import Results
+from grader.runner import Runner
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How one student of a class came out."""
+
+    student: str
+    points: float
+    possible: float
+    statuses: tuple[str, ...]  #: of the runs, by case
+    seconds: float  #: wall clock of the runs
+    again: bool  #: False where nothing had changed and nothing was done
+
+
+@dataclass(frozen=True)
+class Change:
+    """A student's grade before and after."""
+
+    student: str
+    before: float
+    after: float
+    checks: tuple[str, ...]  #: what changed, a line a check
+
+
+def grade_class(
+    assignment: Assignment,
+    found: Mapping[str, Path],
+    results: Results,
+    runner: Runner,
+    *,
+    fresh: bool = False,
+    workers: int | None = None,
+    submit: batch.Submit | None = None,
+) -> Iterator[Outcome]:
+    """Grade a class, each student written as soon as graded.
+
+    Args:
+        assignment: what is graded.
+        found: where each student's submission lies.
+        results: the folder, held.
+        runner: where submissions run.
+        fresh: run everything again, whatever is stored.
+        workers: how many runs go on at once; by default one for each processor.
+        submit: starts a run elsewhere than in this process's own pool.
+
+    Raises:
+        GraderError: a fault of ours or of the caller's, after all others have been graded.
+    """
+    checks = keys.of_checks(assignment, known(assignment, runner.bundles, runner.run_case))
+    worlds = batch.worlds_of(assignment, runner.bundles)
+    problems: list[str] = []
+    taken: dict[str, tuple[Submission, str]] = {}
+    unchanged: list[Outcome] = []
+
+    def wanted() -> Iterator[Submission]:
+        for student, path in found.items():
+            try:
+                submission = replace(collect(assignment, path), student=student)
+            except GraderError as problem:
+                problems.append(str(problem))
+                continue
+            digest = keys.of_grade(submission, worlds, checks)
+            entry = None if fresh else results.finished(student, digest)
+            if entry is not None:
+                unchanged.append(_unchanged(entry))
+                continue
+            taken[student] = submission, digest
+            yield submission
+
+    kept = (lambda *_: None) if fresh else results.kept
+    graded = batch.grade_all(assignment, wanted(), runner, workers, kept=kept, submit=submit)
+    for grade, report in graded:
+        submission, digest = taken.pop(grade.student)
+        if problem := results.save(submission, grade, report, digest, grade.runs):
+            problems.append(problem)
+        while unchanged:
+            yield unchanged.pop()
+        yield _outcome(grade)
+    yield from unchanged
+    if problems:
+        raise GraderError("; ".join(problems))
+
+
+def _unchanged(entry: Mapping[str, Any]) -> Outcome:
+    statuses = tuple(entry["runs"].values())
+    return Outcome(entry["student"], entry["points"], entry["possible"], statuses, 0.0, again=False)
+
+
+def _outcome(grade: Grade) -> Outcome:
+    statuses = tuple(run.status for run in grade.runs)
+    seconds = sum(run.seconds for run in grade.runs)
+    return Outcome(grade.student, grade.points, grade.possible, statuses, seconds, again=True)
+
+
+def regrade(
+    assignment: Assignment,
+    results: Results,
+    runner: Runner,
+    *,
+    to_run: Callable[[str, int], None],
+    agree: Callable[[list[Change]], bool],
+) -> list[str]:
+    """Grade from the stored runs; a run is made only where its case or its probes have changed.
+
+    Args:
+        assignment: as it is now.
+        results: the folder, held.
+        runner: where runs are made that must be made again.
+        to_run: told, before anything runs, of each case with runs to make, and how many.
+        agree: shown every change before anything is written; whether to write.
+
+    Returns:
+        Why the former grade of a student stands, a sentence each.
+    """
+    checks = keys.of_checks(assignment, known(assignment, runner.bundles, runner.run_case))
+    worlds = batch.worlds_of(assignment, runner.bundles)
+    students = results.students()
+    for case in assignment.cases:
+        stale = sum(not results.has_run(student, worlds[case.name]) for student in students)
+        if stale:
+            to_run(case.name, stale)
+    submissions = (results.submission(student) for student in students)
+    graded, changes = [], []
+    for grade, report in batch.grade_all(assignment, submissions, runner, kept=results.stored):
+        held = [(run, results.holds(grade.student, run)) for run in grade.runs]
+        light = tuple(replace(run, values={}) if stored else run for run, stored in held)
+        made = [run for run, stored in held if not stored]
+        graded.append((replace(grade, runs=light), report, made))
+        former = results.former(grade.student)
+        if former and (change := _change(former, grade)):
+            changes.append(change)
+    if not agree(sorted(changes, key=lambda change: change.student)):
+        return []
+    problems = []
+    for grade, report, made in sorted(graded, key=lambda one: one[0].student):
+        submission = results.submission(grade.student)
+        digest = keys.of_grade(submission, worlds, checks)
+        if problem := results.save(submission, grade, report, digest, made):
+            problems.append(problem)
+    return problems
+
+
+def _change(former: Mapping[str, Any], grade: Grade) -> Change | None:
+    """What differs in points earned, by check; None where nothing does."""
+    before = {(c["name"], c["case"]): (c["earned"], c["points"]) for c in former["checks"]}
+    after = {(c.name, c.case): (c.earned, c.points) for c in grade.checks}
+    lines = []
+    for name, case in dict.fromkeys([*before, *after]):
+        old, new = before.get((name, case)), after.get((name, case))
+        if (old or (0.0,))[0] != (new or (0.0,))[0]:
+            lines.append(f"{name} ({case}): {_of(old)} -> {_of(new)}")
+    if not lines and abs(former["points"] - grade.points) < 1e-9:
+        return None
+    return Change(grade.student, former["points"], grade.points, tuple(lines))
+
+
+def told(change: Change) -> str:
+    """A change as lines to read: the points, then each check's."""
+    head = f"{change.student}: {change.before:.4g} -> {change.after:.4g}"
+    return "\n".join([head, *(f"  {line}" for line in change.checks)])
+
+
+def _of(pair: tuple[float, float] | None) -> str:
+    return f"{pair[0]:.4g} of {pair[1]:.4g}" if pair else "not asked"
