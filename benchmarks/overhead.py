@@ -24,7 +24,7 @@ def main(lab: str = "pieces", count: int = 20) -> None:
     with batch.open_runner(assignment) as runner:
         for _ in range(count + 1):
             start = time.perf_counter()
-            ((grade, _),) = batch.grade_all(assignment, [submission], runner, workers=1)
+            ((grade, _),) = batch.grade_all(assignment, [submission], runner, batch.Means(1))
             wall = time.perf_counter() - start
             children = sum(run.seconds for run in grade.runs)
             cpu = sum(run.cpu_seconds for run in grade.runs)

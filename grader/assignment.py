@@ -215,6 +215,16 @@ def probe_sources(assignment: Assignment, case: Case) -> list[tuple[str, str]]:
     return [(path.name, path.read_text("utf-8")) for path in paths]
 
 
+def run_files(assignment: Assignment) -> dict[str, bytes]:
+    """What a run needs of a lab, by path below the course's folder: probes and course modules."""
+    paths = [
+        *_probe_files(assignment.folder, assignment.solutions),
+        *sorted(assignment.course.glob("*.py")),
+    ]
+    root = assignment.course.parent.parent
+    return {path.relative_to(root).as_posix(): path.read_bytes() for path in paths}
+
+
 def check_files(assignment: Assignment) -> list[Path]:
     """The files of checks: the students', and the hidden cases' where there are some."""
     files = [assignment.folder / "test_public.py"]

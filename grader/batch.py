@@ -27,10 +27,17 @@ Submit = Callable[[Assignment, Case, Submission], "Future[Run]"]
 Kept = Callable[[Case, str, str], Run | None]
 #: Submissions taken up at a time, for each worker: so many that no worker waits for the checks.
 _AHEAD = 4
-#: A run that failed for our own reasons is made this often, and so many submissions in a row may
-#: fail so before we give up.
-_TRIES = 2
+#: So many submissions in a row may fail for our own reasons before we give up.
 _MAX_FAILED = 3
+
+
+@dataclass(frozen=True)
+class Means:
+    """How runs are made."""
+
+    workers: int | None = None  #: how many go on at once; None for one a processor
+    retries: int = 1  #: how often one that failed for our own reasons is made again
+    submit: Submit | None = None  #: starts them elsewhere than in this process's own pool
 
 
 def processors() -> int:
@@ -60,10 +67,8 @@ def grade_all(
     assignment: Assignment,
     submissions: Iterable[Submission],
     runner: Runner,
-    workers: int | None = None,
-    *,
+    means: Means | None = None,
     kept: Kept = lambda *_: None,
-    submit: Submit | None = None,
 ) -> Iterator[tuple[Grade, dict[str, Any]]]:
     """Grade submissions, each as soon as its runs are there, in whatever order that is.
 
@@ -71,9 +76,8 @@ def grade_all(
         assignment: what they are submissions to.
         submissions: as collected; taken one by one, a few ahead of what is graded.
         runner: where they run.
-        workers: how many runs go on at once; by default one for each processor.
+        means: how runs are made.
         kept: finds a run that need not be made again.
-        submit: starts a run elsewhere than in this process's own pool.
 
     Yields:
         The grade and pytest's own report of it.
@@ -86,14 +90,11 @@ def grade_all(
     worlds = worlds_of(assignment, runner.bundles)
     gc.collect()
     gc.freeze()  # pytest collects garbage twice a session, over all that was ever loaded
-    count = workers or processors()
+    means = means or Means()
+    count = means.workers or processors()
     pool = ThreadPoolExecutor(max_workers=count)
-    flight = _Flight(
-        assignment,
-        worlds,
-        kept,
-        submit or (lambda *run: pool.submit(runner.run_case, *run)),
-    )
+    submit = means.submit or (lambda *run: pool.submit(runner.run_case, *run))
+    flight = _Flight(assignment, worlds, kept, submit, means.retries)
     try:
         for submission in submissions:
             flight.take_up(submission)
@@ -154,12 +155,18 @@ class _Flight:
     """The submissions whose runs are under way; the same files in the same world run once."""
 
     def __init__(
-        self, assignment: Assignment, worlds: Mapping[str, str], kept: Kept, submit: Submit
+        self,
+        assignment: Assignment,
+        worlds: Mapping[str, str],
+        kept: Kept,
+        submit: Submit,
+        retries: int,
     ) -> None:
         self._assignment = assignment
         self._worlds = worlds
         self._kept = kept
         self._submit = submit
+        self._retries = retries
         self._cases = {case.name: case for case in assignment.cases}
         self._flying: dict[tuple[str, str], Future[Run]] = {}
         self._in_a_row = 0
@@ -214,7 +221,7 @@ class _Flight:
     def _result(self, one: _Waiting, case: str, started: Run | Future[Run]) -> Run:
         if isinstance(started, Run):
             return started
-        for _ in range(_TRIES - 1):
+        for _ in range(self._retries):
             try:
                 return started.result()
             except SandboxError:

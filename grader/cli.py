@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from grader.records import GraderError, Tier
+from grader.records import Assignment, GraderError, Tier
+
+if TYPE_CHECKING:
+    from grader.batch import Means
+    from grader.runner import Runner
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -63,6 +70,12 @@ def grade(
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Run everything again, whatever is stored.")
     ] = False,
+    scheduler: Annotated[
+        str | None, typer.Option(help="Run on the Dask cluster of this address.")
+    ] = None,
+    retries: Annotated[
+        int, typer.Option(min=0, help="How often a run that failed through us is made again.")
+    ] = 1,
     require_sandbox: Annotated[
         Tier | None, typer.Option(help="Refuse to run submissions confined less than this.")
     ] = None,
@@ -80,16 +93,18 @@ def grade(
 
     assignment = load(lab, bundle=bundle, case=case, seconds=seconds)
     found = find(assignment, submissions)
-    min_tier = "limits" if trust_submissions else require_sandbox
+    min_tier = "limits" if trust_submissions else require_sandbox or assignment.min_tier
     progress = Progress(_err, f"grading {lab}", len(found))
     with (
         batch.open_runner(assignment, bundle_dir, min_tier) as runner,
         Results(out, assignment, min_tier) as results,
+        _means(scheduler, assignment, runner, bundle_dir) as means,
     ):
+        means = replace(means, workers=workers or means.workers, retries=retries)
         try:
             with progress:
                 for outcome in pipeline.grade_class(
-                    assignment, found, results, runner, fresh=fresh, workers=workers
+                    assignment, found, results, runner, means, fresh=fresh
                 ):
                     progress.show(outcome)
         finally:
@@ -103,6 +118,24 @@ def grade(
 
     _out.print(render.table_of_class(assignment, classlist.rows(out, assignment, found)))
     _out.print(Text(f"feedback: {page}"), soft_wrap=True)
+
+
+@contextlib.contextmanager
+def _means(
+    scheduler: str | None, assignment: Assignment, runner: Runner, bundle_dir: Path | None
+) -> Iterator[Means]:
+    """How runs are made: here, or on a cluster."""
+    from grader.batch import Means
+
+    if scheduler is None:
+        yield Means()
+        return
+    try:
+        from grader import cluster
+    except ModuleNotFoundError:
+        raise GraderError("--scheduler needs Dask: pip install 'torch-grader[cluster]'") from None
+    with cluster.connect(scheduler, assignment, runner, bundle_dir) as means:
+        yield means
 
 
 @app.command()

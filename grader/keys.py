@@ -35,7 +35,7 @@ def of_world(assignment: Assignment, case: Case, bundle: Bundle) -> str:
     rows = [case.bundle, case.train, case.val, case.test, case.seed]
     course = [(path.name, path.read_bytes()) for path in sorted(assignment.course.glob("*.py"))]
     probes = probe_sources(assignment, case)
-    return _digest([rows, probes, course, assignment.support, bundle.digest, _packages()])
+    return _digest([rows, probes, course, assignment.support, bundle.digest, packages()])
 
 
 def of_checks(assignment: Assignment, known: Mapping[str, Run]) -> str:
@@ -55,7 +55,8 @@ def of_grade(submission: Submission, worlds: Mapping[str, str], checks: str) -> 
 
 
 @functools.cache
-def _packages() -> dict[str, str]:
+def packages() -> dict[str, str]:
+    """The versions that values depend on, by package."""
     own = {"python": platform.python_version(), "machine": platform.machine()}
     return own | {"grader": grader.__version__} | {name: version(name) for name in _PACKAGES}
 

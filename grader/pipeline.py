@@ -49,10 +49,9 @@ def grade_class(
     found: Mapping[str, Path],
     results: Results,
     runner: Runner,
+    means: batch.Means | None = None,
     *,
     fresh: bool = False,
-    workers: int | None = None,
-    submit: batch.Submit | None = None,
 ) -> Iterator[Outcome]:
     """Grade a class, each student written as soon as graded.
 
@@ -61,9 +60,8 @@ def grade_class(
         found: where each student's submission lies.
         results: the folder, held.
         runner: where submissions run.
+        means: how runs are made.
         fresh: run everything again, whatever is stored.
-        workers: how many runs go on at once; by default one for each processor.
-        submit: starts a run elsewhere than in this process's own pool.
 
     Raises:
         GraderError: a fault of ours or of the caller's, after all others have been graded.
@@ -90,7 +88,7 @@ def grade_class(
             yield submission
 
     kept = (lambda *_: None) if fresh else results.kept
-    graded = batch.grade_all(assignment, wanted(), runner, workers, kept=kept, submit=submit)
+    graded = batch.grade_all(assignment, wanted(), runner, means, kept)
     for grade, report in graded:
         submission, digest = taken.pop(grade.student)
         if problem := results.save(submission, grade, report, digest, grade.runs):
@@ -143,7 +141,7 @@ def regrade(
             to_run(case.name, stale)
     submissions = (results.submission(student) for student in students)
     graded, changes = [], []
-    for grade, report in batch.grade_all(assignment, submissions, runner, kept=results.stored):
+    for grade, report in batch.grade_all(assignment, submissions, runner, None, results.stored):
         held = [(run, results.holds(grade.student, run)) for run in grade.runs]
         light = tuple(replace(run, values={}) if stored else run for run, stored in held)
         made = [run for run, stored in held if not stored]

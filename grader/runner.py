@@ -37,7 +37,7 @@ class Runner:
         min_tier: Tier = "container",
         without: tuple[str, ...] = (),
     ) -> None:
-        self._min_tier = min_tier
+        self.min_tier = min_tier
         self.without = without  #: layers that the next run does without, in tests
         self.bundles = bundles
         self._zygotes: dict[str, Zygote] = {}
@@ -142,9 +142,9 @@ class Runner:
         case = Case("tier", "", 1, 1, 1, 0, share=1, hidden=False, seconds=30, memory_mb=256)
         run = self._run(zygote, case, Submission("", {"empty.py": b""}, "empty.py"), [])
         found = run.tier or "nothing"
-        if found not in TIERS[: TIERS.index(self._min_tier) + 1]:
+        if found not in TIERS[: TIERS.index(self.min_tier) + 1]:
             raise SandboxError(
-                f"submissions would be confined by {found} here, less than {self._min_tier}: "
+                f"submissions would be confined by {found} here, less than {self.min_tier}: "
                 "`grader doctor` says what is missing; --trust-submissions goes on all the same"
             )
 

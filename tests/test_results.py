@@ -24,15 +24,15 @@ SUBMISSION = Submission("ada", FILES, "lab.py", None, ("a notice",))
 DIGEST = keys.of_submission(SUBMISSION)
 
 
-def _grade(student: str = "ada", status: str = "ok", **check: Any) -> Grade:
+def _grade(student: str = "ada", run_status: Any = "ok", **check: Any) -> Grade:
     run = Run(
         "public",
-        status,
+        run_status,
         None,
-        {"a": 1},
+        {"a": torch.ones(2)},
         tier="full",
         submission=DIGEST,
-        world="w",  # type: ignore[arg-type]
+        world="w",
     )
     fields = {"earned": 4.0, "status": "passed", "message": None, **check}
     found = Check(
@@ -98,7 +98,7 @@ def test_a_run_confined_less_than_is_asked_is_made_again(saved: Path) -> None:
 @pytest.mark.parametrize("status", ["timeout", "memory"])
 def test_what_met_a_limit_is_run_again_when_the_limit_grows(tmp_path: Path, status: str) -> None:
     with Results(tmp_path, ASSIGNMENT) as results:
-        _save(results, _grade(status=status))
+        _save(results, _grade(run_status=status))
     for case, again in (
         (CASE, False),
         (replace(CASE, seconds=4.0), False),
