@@ -6,11 +6,8 @@ how a run ended, and turns whatever happens into one status.
 
 from __future__ import annotations
 
-import contextlib
-import shutil
-import tempfile
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -23,6 +20,7 @@ from grader.records import TIERS, Assignment, Case, Run, SandboxError, Submissio
 from grader.sandbox import Plan, tier
 from grader.support import SUPPORT_SECONDS, as_file, support_probe, support_submission
 from grader.warm import Zygote
+from grader.workspace import Place
 
 
 class Runner:
@@ -43,6 +41,7 @@ class Runner:
         self._zygotes: dict[str, Zygote] = {}
         self._support: dict[tuple[str, Case], bytes] = {}
         self._lock = threading.RLock()
+        self._place = Place()
 
     def __enter__(self) -> Runner:
         return self
@@ -55,6 +54,7 @@ class Runner:
     ) -> None:
         for zygote in self._zygotes.values():
             zygote.close()
+        self._place.close()
 
     def run_case(self, assignment: Assignment, case: Case, submission: Submission) -> Run:
         """Run a submission in one case.
@@ -100,7 +100,7 @@ class Runner:
         sources: list[tuple[str, str]],
     ) -> Run:
         files = submission.files
-        with _workspace() as workspace:
+        with self._place.workspace() as workspace:
             header = {
                 "workspace": str(workspace),
                 "entry": submission.entry,
@@ -147,16 +147,6 @@ class Runner:
                 f"submissions would be confined by {found} here, less than {self.min_tier}: "
                 "`grader doctor` says what is missing; --trust-submissions goes on all the same"
             )
-
-
-@contextlib.contextmanager
-def _workspace() -> Iterator[Path]:
-    """An empty folder for one run, gone afterwards with whatever is in it."""
-    folder = Path(tempfile.mkdtemp(prefix="grader-")).resolve()
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _judge(case: Case, heard: Heard) -> Run:
