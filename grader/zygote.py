@@ -28,7 +28,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
-from grader import sandbox, watch
+from grader import kernel, sandbox, watch
 
 MAX_PLAN = 64 * 1024  #: bytes of a message to the zygote
 
@@ -47,10 +47,12 @@ class Pipes(NamedTuple):
 def main(control: socket.socket, course: Path) -> None:
     """Warm up, say so, and fork on request until the socket closes."""
     sys.path.insert(0, str(course))
-    _warm_up()
+    warm_up()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # jailers are not waited for
     gc.collect()
     gc.freeze()  # a collection in a child would touch, and so copy, every shared page
+    if sys.platform == "linux":
+        kernel.use_large_pages()
     control.sendall(b"ready")
     for run in range(sys.maxsize):
         message, descriptors, _, _ = socket.recv_fds(control, MAX_PLAN, len(Pipes._fields))
@@ -67,7 +69,7 @@ def main(control: socket.socket, course: Path) -> None:
             os.close(descriptor)
 
 
-def _warm_up() -> None:
+def warm_up() -> None:
     """Import and use once whatever a submission is likely to need."""
     import torch
 
