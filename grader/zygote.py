@@ -49,10 +49,6 @@ def main(control: socket.socket, course: Path) -> None:
     sys.path.insert(0, str(course))
     warm_up()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # jailers are not waited for
-    gc.collect()
-    gc.freeze()  # a collection in a child would touch, and so copy, every shared page
-    if sys.platform == "linux":
-        kernel.use_large_pages()
     control.sendall(b"ready")
     for run in range(sys.maxsize):
         message, descriptors, _, _ = socket.recv_fds(control, MAX_PLAN, len(Pipes._fields))
@@ -70,7 +66,7 @@ def main(control: socket.socket, course: Path) -> None:
 
 
 def warm_up() -> None:
-    """Import and use once whatever a submission is likely to need."""
+    """Import and use once whatever a submission is likely to need, and make forks cheap."""
     import torch
 
     torch.set_num_threads(1)  # before any operation
@@ -87,6 +83,10 @@ def warm_up() -> None:
     model = AutoModel.from_config(small)  # type: ignore[no-untyped-call]
     with torch.no_grad():
         model(input_ids=torch.zeros(1, 2, dtype=torch.long))
+    gc.collect()
+    gc.freeze()  # a collection in a child would touch, and so copy, every shared page
+    if sys.platform == "linux":
+        kernel.use_large_pages()
 
 
 def _never_return(pipes: Pipes, step: Callable[[], Any]) -> NoReturn:
