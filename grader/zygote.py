@@ -104,7 +104,7 @@ def _jail(pipes: Pipes, plan: sandbox.Plan, run: int) -> None:
     """Fork init into its own world and keep watch until all of it has ended."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     os.setsid()
-    started = time.monotonic()
+    started, resident = time.monotonic(), _resident_kb()
     layers = sandbox.leave(plan)
     init = os.fork()
     if init == 0:
@@ -113,8 +113,14 @@ def _jail(pipes: Pipes, plan: sandbox.Plan, run: int) -> None:
     for descriptor in (pipes.job, pipes.result, pipes.output, pipes.errors):
         os.close(descriptor)
     _tell(pipes.facts, {"jailer": os.getpid()})
-    stopped = watch.watch(init, pipes.leash, plan)
-    _tell(pipes.facts, {"stopped": stopped, "seconds": time.monotonic() - started})
+    stopped, used = watch.watch(init, pipes.leash, plan)
+    facts = {
+        "stopped": stopped,
+        "seconds": time.monotonic() - started,
+        "cpu_seconds": sum(usage.ru_utime + usage.ru_stime for usage in used),
+        "memory_mb": max(0, *(usage.ru_maxrss - resident for usage in used)) / 1024,
+    }
+    _tell(pipes.facts, facts)
 
 
 def _init(pipes: Pipes, plan: sandbox.Plan, layers: set[str], run: int) -> None:
@@ -123,7 +129,6 @@ def _init(pipes: Pipes, plan: sandbox.Plan, layers: set[str], run: int) -> None:
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # process 1 hears only what it has a handler for
     layers = sandbox.settle(plan, layers, run)
-    resident = _resident_kb()
     child = os.fork()
     if child == 0:
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -136,13 +141,8 @@ def _init(pipes: Pipes, plan: sandbox.Plan, layers: set[str], run: int) -> None:
         os.close(descriptor)
     pid = 0
     while pid != child:
-        pid, status, usage = os.wait4(-1, 0)
-    facts = {
-        "exit": os.waitstatus_to_exitcode(status),
-        "cpu_seconds": usage.ru_utime + usage.ru_stime,
-        "memory_mb": max(0, usage.ru_maxrss - resident) / 1024,
-    }
-    _tell(pipes.facts, facts)
+        pid, status = os.wait()
+    _tell(pipes.facts, {"exit": os.waitstatus_to_exitcode(status)})
 
 
 def _resident_kb() -> int:
