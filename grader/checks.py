@@ -129,6 +129,7 @@ def check(
         "--strict-markers",
         *("-c", os.devnull),
         *("-p", "no:cacheprovider"),
+        *("-p", "no:unraisableexception"),  # it collects garbage at its end, in all of torch
         *("-p", "pytest_metadata.plugin"),
         *("-p", "pytest_jsonreport.plugin"),
     ]
