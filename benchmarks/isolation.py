@@ -2,7 +2,8 @@
 
 Runs an empty script again and again, in turn with all layers and with none, and prints the medians
 of the run's wall time from the jailer's fork to its end, and their difference. Both have the second
-fork, for process 1; what that costs alone is timed here, in this process, and added.
+fork, for process 1; what that costs alone, with its end, is timed here, in a process that is warm
+like the zygote, and added. Run it on a machine that does nothing else.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import statistics
 import sys
 import time
 
-from grader import bundles
+from grader import bundles, zygote
 from grader.assignment import load
 from grader.records import Case, Submission
 from grader.runner import Runner
@@ -25,16 +26,20 @@ def main(count: int = 50) -> None:
     """Print the medians and what isolation adds."""
     course = load("pieces").course
     seconds: dict[tuple[str, ...], list[float]] = {(): [], LAYERS: []}
-    with Runner({"tiny": bundles.find("tiny")}, "limits") as runner:
+    bundle = bundles.find("tiny")
+    with Runner({"tiny": bundle}, "limits") as runner:
         for _ in range(count):
             for without, column in seconds.items():
                 runner.without = without
                 submission = Submission("empty", {"empty.py": b""}, "empty.py")
                 column.append(runner.launch(course, CASE, submission, []).seconds)
+    os.environ["COURSE_BUNDLE"] = str(bundle.folder)
+    sys.path.insert(0, str(course))
+    zygote.warm_up()
     fork = statistics.median(_fork() for _ in range(count))
     all_layers, none = (statistics.median(column) for column in seconds.values())
     print(f"all layers {all_layers * 1e3:.1f} ms, none {none * 1e3:.1f} ms, ", end="")
-    print(f"a fork of a process of this size {fork * 1e3:.1f} ms")
+    print(f"a fork of a warm process {fork * 1e3:.1f} ms")
     print(f"isolation adds {(all_layers - none + fork) * 1e3:.1f} ms, second fork included")
 
 

@@ -6,7 +6,9 @@ The numbers and flags in `namespaces`, `landlock` and `seccomp` are the kernel's
 from __future__ import annotations
 
 import ctypes
+import functools
 import os
+from pathlib import Path
 
 MACHINE = os.uname().machine if hasattr(os, "uname") else ""
 
@@ -14,6 +16,11 @@ PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_CAPBSET_DROP = 4, 22, 24
 PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 36, 38
 
 
+_LARGE_PAGE = 2 * 1024 * 1024
+_MADV_COLLAPSE = 25
+
+
+@functools.cache
 def libc() -> ctypes.CDLL:
     """The C library, with errno kept."""
     return ctypes.CDLL(None, use_errno=True)
@@ -30,3 +37,20 @@ def check(result: int, what: str) -> int:
         error = ctypes.get_errno()
         raise OSError(error, f"{what}: {os.strerror(error)}")
     return result
+
+
+def use_large_pages() -> None:
+    """Move this process's own memory into large pages, where the kernel can (Linux 6.1 or newer).
+
+    A fork copies a page table entry for each page: of 250 MB, 120 entries in place of 60,000. What
+    a forked process writes to later is still copied in small pages.
+    """
+    advise = libc().madvise
+    for line in Path("/proc/self/maps").read_text().splitlines():
+        span, rights, _, _, inode, *name = line.split(maxsplit=5)
+        if inode != "0" or not rights.startswith("rw") or name not in ([], ["[heap]"]):
+            continue
+        start, end = (int(part, 16) for part in span.split("-"))
+        first = -(-start // _LARGE_PAGE) * _LARGE_PAGE
+        for place in range(first, end - _LARGE_PAGE + 1, _LARGE_PAGE):
+            advise(ctypes.c_void_p(place), ctypes.c_size_t(_LARGE_PAGE), _MADV_COLLAPSE)

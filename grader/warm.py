@@ -127,4 +127,5 @@ def _readable(bundle: Path, course: Path, package: Path) -> list[Path]:
     libraries = {Path(sysconfig.get_paths()[name]) for name in ("purelib", "platlib")}
     found = [*map(Path, system + kernel), *map(Path, sorted(prefixes)), *sorted(libraries)]
     found += [package, bundle, course]
-    return [*found, *(path.resolve() for path in found)]  # a link is followed inside as well
+    both = dict.fromkeys([*found, *(path.resolve() for path in found)])  # links stay links inside
+    return [path for path in both if path.exists() and both.keys().isdisjoint(path.parents)]

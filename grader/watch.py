@@ -1,4 +1,4 @@
-"""The jailer's watch over a run: `watch(init, leash, plan) -> why it was stopped`.
+"""The jailer's watch over a run: `watch(init, leash, plan) -> why it was stopped, what it used`.
 
 It sees the whole tree of processes from outside, since no limit of the kernel but a control group's
 counts the memory of many processes together. Everything is dead when it returns.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import resource
 import select
 import signal
 import time
@@ -20,11 +21,14 @@ Reason = Literal["leash", "memory", "processes", "disk"]
 
 _PERIOD = 0.1  #: seconds between two looks
 _REST = 1.0  #: a look that took long is followed by this many times its length without one
+_LAST_WORDS = 0.5  #: seconds for init to bury a killed child
 _ALONE = 2  #: init and the child: what they use is limited by the kernel
 _MAX_FILES = 10_000  #: in a workspace that is an ordinary folder
 
 
-def watch(init: int, leash: int, plan: Plan) -> Reason | None:
+def watch(
+    init: int, leash: int, plan: Plan
+) -> tuple[Reason | None, list[resource.struct_rusage]]:
     """Wait until init has ended, or end it, and then whatever it left behind.
 
     Args:
@@ -33,7 +37,8 @@ def watch(init: int, leash: int, plan: Plan) -> Reason | None:
         plan: what the run may use; memory on top of the pages that it shares with this process.
 
     Returns:
-        Why the run was stopped, None where it ended by itself.
+        Why the run was stopped, None where it ended by itself; and what init used, with all that
+        it or its namespace's end waited for, followed by what each orphan used.
     """
     handle = os.pidfd_open(init)
     stopped: Reason | None = None
@@ -45,8 +50,10 @@ def watch(init: int, leash: int, plan: Plan) -> Reason | None:
         start = time.monotonic()
         stopped = "leash" if leash in ready else _excess(init, plan)
         pause = max(_PERIOD, _REST * (time.monotonic() - start))
-    _end(init)
-    return stopped
+    if stopped is not None:  # init tells what those it waits for have used, a namespace's end not
+        _kill(_descendants(init)[1:])
+        select.select([handle], [], [], _LAST_WORDS)
+    return stopped, _end(init)
 
 
 def _excess(init: int, plan: Plan) -> Reason | None:
@@ -75,18 +82,22 @@ def _too_much_on_disk(workspace: Path) -> bool:
     return False
 
 
-def _end(init: int) -> None:
-    """Kill init, with it its namespace, and what escaped where there is none."""
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(init, signal.SIGKILL)
+def _end(init: int) -> list[resource.struct_rusage]:
+    """Kill init, with it its namespace, and what escaped where there is none; what they used."""
+    used = []
+    _kill([init])
     while True:  # a subreaper gets every orphan, and each may still fork while we look
-        for pid in _descendants(os.getpid())[1:]:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, signal.SIGKILL)
+        _kill(_descendants(os.getpid())[1:])
         try:
-            os.wait()
+            used.append(os.wait4(-1, 0)[2])
         except ChildProcessError:
-            return
+            return used
+
+
+def _kill(pids: list[int]) -> None:
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, signal.SIGKILL)
 
 
 def _descendants(pid: int) -> list[int]:

@@ -28,7 +28,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
-from grader import sandbox, watch
+from grader import kernel, sandbox, watch
 
 MAX_PLAN = 64 * 1024  #: bytes of a message to the zygote
 
@@ -47,10 +47,8 @@ class Pipes(NamedTuple):
 def main(control: socket.socket, course: Path) -> None:
     """Warm up, say so, and fork on request until the socket closes."""
     sys.path.insert(0, str(course))
-    _warm_up()
+    warm_up()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # jailers are not waited for
-    gc.collect()
-    gc.freeze()  # a collection in a child would touch, and so copy, every shared page
     control.sendall(b"ready")
     for run in range(sys.maxsize):
         message, descriptors, _, _ = socket.recv_fds(control, MAX_PLAN, len(Pipes._fields))
@@ -67,8 +65,8 @@ def main(control: socket.socket, course: Path) -> None:
             os.close(descriptor)
 
 
-def _warm_up() -> None:
-    """Import and use once whatever a submission is likely to need."""
+def warm_up() -> None:
+    """Import and use once whatever a submission is likely to need, and make forks cheap."""
     import torch
 
     torch.set_num_threads(1)  # before any operation
@@ -85,6 +83,10 @@ def _warm_up() -> None:
     model = AutoModel.from_config(small)  # type: ignore[no-untyped-call]
     with torch.no_grad():
         model(input_ids=torch.zeros(1, 2, dtype=torch.long))
+    gc.collect()
+    gc.freeze()  # a collection in a child would touch, and so copy, every shared page
+    if sys.platform == "linux":
+        kernel.use_large_pages()
 
 
 def _never_return(pipes: Pipes, step: Callable[[], Any]) -> NoReturn:
@@ -102,7 +104,7 @@ def _jail(pipes: Pipes, plan: sandbox.Plan, run: int) -> None:
     """Fork init into its own world and keep watch until all of it has ended."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     os.setsid()
-    started = time.monotonic()
+    started, resident = time.monotonic(), _resident_kb()
     layers = sandbox.leave(plan)
     init = os.fork()
     if init == 0:
@@ -111,8 +113,14 @@ def _jail(pipes: Pipes, plan: sandbox.Plan, run: int) -> None:
     for descriptor in (pipes.job, pipes.result, pipes.output, pipes.errors):
         os.close(descriptor)
     _tell(pipes.facts, {"jailer": os.getpid()})
-    stopped = watch.watch(init, pipes.leash, plan)
-    _tell(pipes.facts, {"stopped": stopped, "seconds": time.monotonic() - started})
+    stopped, used = watch.watch(init, pipes.leash, plan)
+    facts = {
+        "stopped": stopped,
+        "seconds": time.monotonic() - started,
+        "cpu_seconds": sum(usage.ru_utime + usage.ru_stime for usage in used),
+        "memory_mb": max(0, *(usage.ru_maxrss - resident for usage in used)) / 1024,
+    }
+    _tell(pipes.facts, facts)
 
 
 def _init(pipes: Pipes, plan: sandbox.Plan, layers: set[str], run: int) -> None:
@@ -121,7 +129,6 @@ def _init(pipes: Pipes, plan: sandbox.Plan, layers: set[str], run: int) -> None:
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # process 1 hears only what it has a handler for
     layers = sandbox.settle(plan, layers, run)
-    resident = _resident_kb()
     child = os.fork()
     if child == 0:
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -134,13 +141,8 @@ def _init(pipes: Pipes, plan: sandbox.Plan, layers: set[str], run: int) -> None:
         os.close(descriptor)
     pid = 0
     while pid != child:
-        pid, status, usage = os.wait4(-1, 0)
-    facts = {
-        "exit": os.waitstatus_to_exitcode(status),
-        "cpu_seconds": usage.ru_utime + usage.ru_stime,
-        "memory_mb": max(0, usage.ru_maxrss - resident) / 1024,
-    }
-    _tell(pipes.facts, facts)
+        pid, status = os.wait()
+    _tell(pipes.facts, {"exit": os.waitstatus_to_exitcode(status)})
 
 
 def _resident_kb() -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -108,6 +109,19 @@ def test_the_kernel_here_has_what_the_strong_tiers_need() -> None:
     assert kernel.MACHINE in ("x86_64", "aarch64")
     assert sandbox.tier({"limits"}) == "limits"
     assert sandbox.tier(set()) is None
+
+
+BUSY = b"hoard = bytearray(100 * 2**20)\nwhile True: pass\n"
+
+
+@pytest.mark.parametrize("without", [(), ("namespaces",)], ids=["full", "container"])
+def test_a_run_that_was_killed_tells_what_it_used(without: tuple[str, ...], bare: Runner) -> None:
+    bare.without = without
+    submission = Submission("busy", {"busy.py": BUSY}, "busy.py")
+    run = bare.launch(load("pieces").course, replace(CASE, seconds=3), submission, [])
+    assert run.status == "timeout"
+    assert 0.1 < run.cpu_seconds < run.seconds + 1
+    assert 90 < run.memory_mb < 200
 
 
 THREADS = """
