@@ -136,7 +136,6 @@ def check(
         "--strict-markers",
         *("-c", os.devnull),
         *("-p", "no:cacheprovider"),
-        *("-p", "no:unraisableexception"),  # it collects garbage at its end, in all of torch
         *("-p", "pytest_metadata.plugin"),
         *("-p", "pytest_jsonreport.plugin"),
         *(word for name in _UNUSED for word in ("-p", f"no:{name}")),
