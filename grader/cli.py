@@ -1,4 +1,4 @@
-"""The command `grader`. Exit status 0 means graded, 2 a fault of ours or of the caller's."""
+"""The command `grader`. Exit status 0 means done, 2 a fault of ours or of the caller's."""
 
 from __future__ import annotations
 
@@ -107,6 +107,42 @@ def check(
         _print_grades([grade])
     else:
         render.print_feedback(_out, assignment, grade)
+
+
+@app.command()
+def verify(
+    lab: Annotated[str | None, typer.Argument(help="The lab's name.")] = None,
+    every: Annotated[bool, typer.Option("--all", help="All labs of the course.")] = False,
+    mutants: Annotated[
+        bool, typer.Option("--mutants", help="Also run machine-made changes of the solution.")
+    ] = False,
+    out: Annotated[Path | None, typer.Option(help="Where a page of it goes, as HTML.")] = None,
+    as_json: _Json = False,
+) -> None:
+    """Grade the grader: every file of known grade must get it. Exit status 1 where one does not."""
+    from grader import batch, matrix, mutation, store
+    from grader import verify as verifier
+    from grader.assignment import load
+    from grader.home import labs as names
+
+    if (lab is None) != every:
+        raise GraderError("name a lab, or say --all for every lab of the course")
+    done = []
+    for name in names() if lab is None else [lab]:
+        assignment = load(name)
+        with batch.open_runner(assignment) as runner:
+            found = verifier.verify(assignment, runner)
+            tested = mutation.mutate(assignment, runner) if mutants and found.rows else None
+        done.append((found, tested))
+        if not as_json:
+            _out.print(matrix.tables(found, tested))
+    if out is not None:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        store.write(out, matrix.page(done))
+    if as_json:
+        _print_json(matrix.as_json(done))
+    if not all(matrix.holds(*pair) for pair in done):
+        raise typer.Exit(1)
 
 
 @app.command()
