@@ -10,16 +10,16 @@ from rich.table import Table
 from rich.text import Text
 
 from grader import render
-from grader.mutation import Outcome, Tested
+from grader.mutation import Mutation, Outcome
 from grader.verify import Row, Verification
 
 VERSION = 1
 #: A lab, with its mutants where they were asked for.
-Found: TypeAlias = tuple[Verification, Tested | None]
+Found: TypeAlias = tuple[Verification, Mutation | None]
 _STYLES = {"full": "green", "lost": "yellow", "wrong": "bold red"}
 
 
-def holds(found: Verification, tested: Tested | None) -> bool:
+def holds(found: Verification, tested: Mutation | None) -> bool:
     """Whether nothing is wrong with a lab."""
     return not found.problems and (tested is None or not (tested.survivors or tested.problems))
 
@@ -29,7 +29,7 @@ def as_json(done: Sequence[Found]) -> dict[str, Any]:
     return {"version": VERSION, "labs": [_lab(*pair) for pair in done]}
 
 
-def _lab(found: Verification, mutants: Tested | None) -> dict[str, Any]:
+def _lab(found: Verification, mutants: Mutation | None) -> dict[str, Any]:
     return {
         "lab": found.lab,
         "title": found.title,
@@ -67,7 +67,7 @@ def _cells(found: Verification, row: Row) -> Iterator[tuple[str, float, str]]:
         yield part, earned, "wrong" if not right else "lost" if lost else "full"
 
 
-def _mutants(tested: Tested) -> dict[str, Any]:
+def _mutants(tested: Mutation) -> dict[str, Any]:
     return {
         "made": len(tested.outcomes),
         "counts": tested.counts,
@@ -101,7 +101,7 @@ def page(done: Sequence[Found]) -> str:
     return render.page("verify.html", {"labs": shown})
 
 
-def tables(found: Verification, tested: Tested | None) -> RenderableType:
+def tables(found: Verification, tested: Mutation | None) -> RenderableType:
     """The same for a terminal."""
     return Group(_table(found), *([_table_of_mutants(found.lab, tested)] if tested else []))
 
@@ -128,7 +128,7 @@ def _table(found: Verification) -> RenderableType:
     return Group(matrix, *told)
 
 
-def _table_of_mutants(lab: str, tested: Tested) -> RenderableType:
+def _table_of_mutants(lab: str, tested: Mutation) -> RenderableType:
     """How many mutants each check kills, then the survivors with their diffs."""
     matrix = Table(title=f"{lab}: mutants killed by check", title_justify="left")
     for head in ("part", "check"):

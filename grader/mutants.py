@@ -78,7 +78,7 @@ def mutants(source: str) -> list[Mutant]:
     places = wrapper.resolve(meta.PositionProvider)
     around = wrapper.resolve(meta.ParentNodeProvider)
     loaded = wrapper.resolve(meta.ExpressionContextProvider)
-    found: dict[str, Mutant] = {}
+    found: dict[str | None, Mutant | None] = {None: None, _program(source): None}
     for node, place in places.items():
         rule = _RULES.get(type(node))
         read = loaded.get(node) is meta.ExpressionContext.LOAD or not isinstance(node, cst.Name)
@@ -86,9 +86,11 @@ def mutants(source: str) -> list[Mutant]:
             continue
         for kind, changed in rule(node, _ancestors(node, around)):
             module = cst.ensure_type(wrapper.module.deep_replace(node, changed), cst.Module)
-            if module.code not in found and _is_other(source, module.code):
-                found[module.code] = _mutant(kind, source, module.code)
-    return sorted(found.values(), key=lambda mutant: (mutant.line, mutant.kind))
+            program = _program(module.code)
+            if program not in found:
+                found[program] = _mutant(kind, source, module.code)
+    made = [mutant for mutant in found.values() if mutant is not None]
+    return sorted(made, key=lambda mutant: (mutant.line, mutant.kind))
 
 
 def _marked(source: str) -> tuple[int, int]:
@@ -99,12 +101,12 @@ def _marked(source: str) -> tuple[int, int]:
     return lines.index(BEGIN) + 1, lines.index(END) + 1
 
 
-def _is_other(source: str, code: str) -> bool:
-    """Whether a change is one: Python, and not the same program."""
+def _program(code: str) -> str | None:
+    """What a text says, however it is laid out; None where it is not Python."""
     try:
-        return ast.dump(ast.parse(code)) != ast.dump(ast.parse(source))
+        return ast.dump(ast.parse(code))
     except SyntaxError:
-        return False
+        return None
 
 
 def _mutant(kind: str, source: str, code: str) -> Mutant:

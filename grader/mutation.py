@@ -1,4 +1,4 @@
-"""Runs the mutants of a solution: `mutate(assignment, runner) -> Tested`.
+"""Runs the mutants of a solution: `mutate(assignment, runner) -> Mutation`.
 
 A mutant is run in the public case first, and in the others only while it survives. One that gives
 what the solution gives, so that nothing could kill it, is named with a reason, once, in
@@ -61,7 +61,7 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Tested:
+class Mutation:
     """The mutants of a lab, and what is wrong with the file of equivalent ones."""
 
     outcomes: tuple[Outcome, ...]
@@ -104,7 +104,7 @@ class Tested:
         }
 
 
-def mutate(assignment: Assignment, runner: Runner, workers: int = 2) -> Tested:
+def mutate(assignment: Assignment, runner: Runner, workers: int = 2) -> Mutation:
     """Run the mutants of a lab's solution until a check sees that they are wrong.
 
     Args:
@@ -139,7 +139,7 @@ def mutate(assignment: Assignment, runner: Runner, workers: int = 2) -> Tested:
         or Outcome(mutant, "survived", (), reasons.get((mutant.before, mutant.after)))
         for mutant in made
     ]
-    return Tested(tuple(outcomes), tuple(checks), tuple(_stale(path, reasons, outcomes)))
+    return Mutation(tuple(outcomes), tuple(checks), tuple(_stale(path, reasons, outcomes)))
 
 
 def _made(assignment: Assignment) -> list[Mutant]:
