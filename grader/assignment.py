@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from grader.bands import BandsFile, path_of
 from grader.home import home, labs
 from grader.records import Assignment, AssignmentError, Case, Part, Tier
 
@@ -27,7 +28,7 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False, strict=True)
 
 
-_Model = TypeVar("_Model", bound=Strict)
+_Model = TypeVar("_Model", bound=BaseModel)
 
 
 class _Limits(Strict):
@@ -119,10 +120,19 @@ def load(
         cases=tuple(chosen),
         support=tuple(read.support),
         min_tier=read.limits.min_tier,
+        bands=_bands(path.parent),
         folder=path.parent,
         course=root / "assignments" / "course",
         solutions=solutions,
     )
+
+
+def _bands(folder: Path) -> dict[str, float]:
+    """How far values may be off, by name; a lab of exact answers has no such file."""
+    path = path_of(folder)
+    if not path.exists():
+        return {}
+    return {name: band.value for name, band in read_toml(path, BandsFile).bands.items()}
 
 
 def _solutions(root: Path, name: str) -> Path:

@@ -116,6 +116,10 @@ def verify(
     mutants: Annotated[
         bool, typer.Option("--mutants", help="Also run machine-made changes of the solution.")
     ] = False,
+    calibrate: Annotated[
+        bool, typer.Option("--calibrate", help="First set the lab's bands from right runs.")
+    ] = False,
+    draws: Annotated[int, typer.Option(min=1, help="Draws of rows to calibrate on.")] = 2,
     out: Annotated[Path | None, typer.Option(help="Where a page of it goes, as HTML.")] = None,
     as_json: _Json = False,
 ) -> None:
@@ -131,6 +135,9 @@ def verify(
     for name in names() if lab is None else [lab]:
         assignment = load(name)
         with batch.open_runner(assignment) as runner:
+            if calibrate:
+                _calibrate(assignment, runner, draws)
+                assignment = load(name)
             found = verifier.verify(assignment, runner)
             tested = mutation.mutate(assignment, runner) if mutants and found.rows else None
         done.append((found, tested))
@@ -183,6 +190,19 @@ def doctor(as_json: _Json = False) -> None:
         _out.print(Text.assemble(state, f"{row['name']}: {row['by']}"), soft_wrap=True)
     if notice := examiner.platform_notice():
         _out.print(Text(notice, style="red"), soft_wrap=True)
+
+
+def _calibrate(assignment: Assignment, runner: Runner, draws: int) -> None:
+    """Write a lab's bands, and say what they cannot do."""
+    from grader import calibrate, store
+    from grader.bands import path_of
+
+    made = calibrate.calibrate(assignment, runner, draws)
+    path = path_of(assignment.folder)
+    store.write(path, calibrate.as_toml(made.bands, assignment.name))
+    _err.print(Text(f"bands: {path}"), soft_wrap=True)
+    for problem in made.problems:
+        _err.print(Text(problem, style="red"), soft_wrap=True)
 
 
 def _collect(assignment: Assignment, paths: Sequence[Path]) -> list[Submission]:

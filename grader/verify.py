@@ -108,7 +108,7 @@ def verify(assignment: Assignment, runner: Runner, workers: int = 2) -> Verifica
     )
 
 
-def _files(assignment: Assignment) -> Iterator[File]:
+def files(assignment: Assignment) -> Iterator[File]:
     """The files of a lab, in the order of the matrix.
 
     All are parsed here, before any thread is started: Python 3.11 cannot parse in two at once.
@@ -148,17 +148,17 @@ def _graded(
     assignment: Assignment, expected: Expected, runner: Runner, workers: int
 ) -> Iterator[Row]:
     """Each file with its grade: runs in threads, checks here, since pytest is not safe in them."""
-    files = list(_files(assignment))
+    made = list(files(assignment))
     with ThreadPoolExecutor(max_workers=workers) as pool:
         futures = [
             [
                 pool.submit(runner.run_case, assignment, case, file.submission, file.threads)
                 for case in assignment.cases
             ]
-            for file in files
+            for file in made
         ]
         try:
-            for file, of_cases in zip(files, futures, strict=True):
+            for file, of_cases in zip(made, futures, strict=True):
                 runs = tuple(future.result() for future in of_cases)
                 yield Row(file, batch.judge(assignment, expected, file.submission, runs)[0])
         finally:
