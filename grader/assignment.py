@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from grader.bands import BandsFile, path_of
 from grader.home import home, labs
 from grader.records import Assignment, AssignmentError, Case, Part, Tier
 
@@ -21,26 +22,28 @@ _Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 _Rows = Annotated[int, Field(gt=0)] | None
 
 
-class _Strict(BaseModel):
+class Strict(BaseModel):
+    """A table of a TOML file in which nothing is left to chance."""
+
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False, strict=True)
 
 
-_Model = TypeVar("_Model", bound=_Strict)
+_Model = TypeVar("_Model", bound=BaseModel)
 
 
-class _Limits(_Strict):
+class _Limits(Strict):
     seconds: float = Field(gt=0)
     memory_mb: int = Field(gt=0)
     min_tier: Tier = "container"
 
 
-class _Part(_Strict):
+class _Part(Strict):
     name: _Name
     title: str = Field(min_length=1)
     points: float = Field(ge=0)
 
 
-class _Case(_Strict):
+class _Case(Strict):
     name: _Name
     bundle: _Name
     train: _Rows = None
@@ -52,7 +55,7 @@ class _Case(_Strict):
     memory_mb: int | None = Field(default=None, gt=0)
 
 
-class _File(_Strict):
+class _File(Strict):
     """What `assignment.toml` holds."""
 
     version: Literal[1]
@@ -64,7 +67,7 @@ class _File(_Strict):
     cases: list[_Case] = Field(min_length=1)
 
 
-class _Hidden(_Strict):
+class _Hidden(Strict):
     """What `cases.toml` holds."""
 
     cases: list[_Case] = Field(min_length=1)
@@ -95,12 +98,12 @@ def load(
     path = root / "assignments" / name / "assignment.toml"
     if not path.is_file():
         raise AssignmentError(f"there is no lab {name!r}: the labs are {', '.join(labs())}")
-    read = _read(path, _File)
+    read = read_toml(path, _File)
     solutions = None if public else _solutions(root, name)
     cases = [_case(item, read.limits, hidden=False) for item in read.cases]
     if solutions is not None:
         hidden_path = solutions / "cases.toml"
-        hidden = _read(hidden_path, _Hidden)
+        hidden = read_toml(hidden_path, _Hidden)
         cases += [_case(item, read.limits, hidden=True) for item in hidden.cases]
         _check_shares(hidden_path, cases)
     _check_unique(path, "parts", [part.name for part in read.parts])
@@ -117,10 +120,19 @@ def load(
         cases=tuple(chosen),
         support=tuple(read.support),
         min_tier=read.limits.min_tier,
+        bands=_bands(path.parent),
         folder=path.parent,
         course=root / "assignments" / "course",
         solutions=solutions,
     )
+
+
+def _bands(folder: Path) -> dict[str, float]:
+    """How far values may be off, by name; a lab of exact answers has no such file."""
+    path = path_of(folder)
+    if not path.exists():
+        return {}
+    return {name: band.value for name, band in read_toml(path, BandsFile).bands.items()}
 
 
 def _solutions(root: Path, name: str) -> Path:
@@ -141,8 +153,12 @@ def _case(item: _Case, limits: _Limits, *, hidden: bool) -> Case:
     return Case(**values, hidden=hidden)
 
 
-def _read(path: Path, model: type[_Model]) -> _Model:
-    """A TOML file as a checked record."""
+def read_toml(path: Path, model: type[_Model]) -> _Model:
+    """A TOML file as a checked record.
+
+    Raises:
+        AssignmentError: it cannot be read, or is not what the model says; with field and mend.
+    """
     try:
         content: dict[str, Any] = tomllib.loads(path.read_text("utf-8-sig"))
         return model.model_validate(content)

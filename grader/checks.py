@@ -28,6 +28,7 @@ from unittest import mock
 import pytest
 from pytest_jsonreport.plugin import JSONReport
 
+from grader import bands
 from grader.assignment import check_files
 from grader.records import Assignment, AssignmentError, Case, Check, CheckStatus, Run, Value
 
@@ -142,7 +143,7 @@ def check(
     ]
     alone = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": "", "PYTEST_PLUGINS": ""}
     silent = contextlib.redirect_stdout(io.StringIO())  # the report has it all
-    with mock.patch.dict(os.environ, alone), silent:
+    with mock.patch.dict(os.environ, alone), silent, bands.use(assignment.bands):
         status = pytest.main(arguments, plugins=[reporter, plugin])
     _forget(files)
     if plugin.problem is not None:

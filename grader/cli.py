@@ -1,4 +1,4 @@
-"""The command `grader`. Exit status 0 means graded, 2 a fault of ours or of the caller's."""
+"""The command `grader`. Exit status 0 means done, 2 a fault of ours or of the caller's."""
 
 from __future__ import annotations
 
@@ -202,6 +202,49 @@ def check(
 
 
 @app.command()
+def verify(
+    lab: Annotated[str | None, typer.Argument(help="The lab's name.")] = None,
+    every: Annotated[bool, typer.Option("--all", help="All labs of the course.")] = False,
+    mutants: Annotated[
+        bool, typer.Option("--mutants", help="Also run machine-made changes of the solution.")
+    ] = False,
+    calibrate: Annotated[
+        bool, typer.Option("--calibrate", help="First set the lab's bands from right runs.")
+    ] = False,
+    draws: Annotated[int, typer.Option(min=1, help="Draws of rows to calibrate on.")] = 2,
+    out: Annotated[Path | None, typer.Option(help="Where a page of it goes, as HTML.")] = None,
+    as_json: _Json = False,
+) -> None:
+    """Grade the grader: every file of known grade must get it. Exit status 1 where one does not."""
+    from grader import batch, matrix, mutation, store
+    from grader import verify as verifier
+    from grader.assignment import load
+    from grader.home import labs as names
+
+    if (lab is None) != every:
+        raise GraderError("name a lab, or say --all for every lab of the course")
+    done = []
+    for name in names() if lab is None else [lab]:
+        assignment = load(name)
+        with batch.open_runner(assignment) as runner:
+            if calibrate:
+                _calibrate(assignment, runner, draws)
+                assignment = load(name)
+            found = verifier.verify(assignment, runner)
+            tested = mutation.mutate(assignment, runner) if mutants and found.rows else None
+        done.append((found, tested))
+        if not as_json:
+            _out.print(matrix.tables(found, tested))
+    if out is not None:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        store.write(out, matrix.page(done))
+    if as_json:
+        _print_json(matrix.as_json(done))
+    if not all(matrix.holds(*pair) for pair in done):
+        raise typer.Exit(1)
+
+
+@app.command()
 def labs(as_json: _Json = False) -> None:
     """List the labs of the course."""
     from grader.assignment import load
@@ -239,6 +282,19 @@ def doctor(as_json: _Json = False) -> None:
         _out.print(Text.assemble(state, f"{row['name']}: {row['by']}"), soft_wrap=True)
     if notice := examiner.platform_notice():
         _out.print(Text(notice, style="red"), soft_wrap=True)
+
+
+def _calibrate(assignment: Assignment, runner: Runner, draws: int) -> None:
+    """Write a lab's bands, and say what they cannot do."""
+    from grader import calibrate, store
+    from grader.bands import path_of
+
+    made = calibrate.calibrate(assignment, runner, draws)
+    path = path_of(assignment.folder)
+    store.write(path, calibrate.as_toml(made.bands, assignment.name))
+    _err.print(Text(f"bands: {path}"), soft_wrap=True)
+    for problem in made.problems:
+        _err.print(Text(problem, style="red"), soft_wrap=True)
 
 
 def _print_json(content: object) -> None:

@@ -45,7 +45,8 @@ def of_checks(assignment: Assignment, known: Mapping[str, Run]) -> str:
     reference = [(name, run.submission, run.world) for name, run in known.items()]
     shares = [(case.name, case.share, case.hidden) for case in assignment.cases]
     parts = [vars(part) for part in assignment.parts]
-    return _digest([assignment.name, parts, shares, files, reference, _own_sources()])
+    bands = sorted(assignment.bands.items())
+    return _digest([assignment.name, parts, shares, bands, files, reference, _own_sources()])
 
 
 def of_grade(submission: Submission, worlds: Mapping[str, str], checks: str) -> str:

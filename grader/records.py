@@ -78,6 +78,7 @@ class Assignment:
     course: Path  #: the course modules, assignments/course
     solutions: Path | None  #: the instructor's side, solutions/<lab>, None in a student's copy
     min_tier: Tier = "container"  #: submissions are not run where they would be confined less
+    bands: Mapping[str, float] = field(default_factory=dict)  #: how far values may be off, by name
 
     @property
     def possible(self) -> float:

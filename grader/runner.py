@@ -56,8 +56,10 @@ class Runner:
             zygote.close()
         self._place.close()
 
-    def run_case(self, assignment: Assignment, case: Case, submission: Submission) -> Run:
-        """Run a submission in one case.
+    def run_case(
+        self, assignment: Assignment, case: Case, submission: Submission, threads: int = 1
+    ) -> Run:
+        """Run a submission in one case, with so many threads of torch's.
 
         Raises:
             BundleError: the case's bundle lacks what the assignment needs.
@@ -67,7 +69,8 @@ class Runner:
             return Run(case=case.name, status="missing", message=submission.problem)
         given = self._support_files(assignment, case)
         complete = replace(submission, files={**submission.files, **given})
-        return self.launch(assignment.course, case, complete, probe_sources(assignment, case))
+        sources = probe_sources(assignment, case)
+        return self.launch(assignment.course, case, complete, sources, threads)
 
     def _support_files(self, assignment: Assignment, case: Case) -> dict[str, bytes]:
         """The files that the task promises beside the script, made once for each case."""
@@ -87,10 +90,15 @@ class Runner:
             return self._support[key]
 
     def launch(
-        self, course: Path, case: Case, submission: Submission, sources: list[tuple[str, str]]
+        self,
+        course: Path,
+        case: Case,
+        submission: Submission,
+        sources: list[tuple[str, str]],
+        threads: int = 1,
     ) -> Run:
         """Run files that have an entry, with the given probe sources, in one case."""
-        return self._run(self._zygote(case.bundle, course), case, submission, sources)
+        return self._run(self._zygote(case.bundle, course), case, submission, sources, threads)
 
     def _run(
         self,
@@ -98,6 +106,7 @@ class Runner:
         case: Case,
         submission: Submission,
         sources: list[tuple[str, str]],
+        threads: int = 1,
     ) -> Run:
         files = submission.files
         with self._place.workspace() as workspace:
@@ -109,6 +118,7 @@ class Runner:
                 "seed": case.seed,
                 "probes": sources,
                 "seconds": case.seconds,
+                "threads": threads,
             }
             plan = Plan(
                 workspace=workspace,

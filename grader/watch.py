@@ -26,9 +26,7 @@ _ALONE = 2  #: init and the child: what they use is limited by the kernel
 _MAX_FILES = 10_000  #: in a workspace that is an ordinary folder
 
 
-def watch(
-    init: int, leash: int, plan: Plan
-) -> tuple[Reason | None, list[resource.struct_rusage]]:
+def watch(init: int, leash: int, plan: Plan) -> tuple[Reason | None, list[resource.struct_rusage]]:
     """Wait until init has ended, or end it, and then whatever it left behind.
 
     Args:

@@ -63,7 +63,7 @@ def main(job: int, result: int, output: int, errors: int) -> NoReturn:
         header, payload = next(codec.FrameReader().feed(stream.read()))
     workspace = Path(header["workspace"])
     _close_others(result)
-    _renew_thread_pool()
+    _renew_thread_pool(header["threads"])
     send = _sender(result)
     entry = _lay_out(header, payload, workspace)
     send({"kind": "start"})
@@ -98,15 +98,15 @@ def _close_others(keep: int) -> None:
     os.closerange(keep + 1, 4096)
 
 
-def _renew_thread_pool() -> None:
-    """Let torch replace the pool that a fork left behind, while there is but one thread.
+def _renew_thread_pool(threads: int) -> None:
+    """Let torch replace the pool that a fork left behind, while there is but one running.
 
     It does so at the first operation of any thread, without a lock: where several threads begin at
     once, as when transformers loads weights, one finds none ("Invalid thread pool!").
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that it leaks the old one
-        torch.set_num_threads(1)
+        torch.set_num_threads(threads)
 
 
 def _sender(result: int) -> Callable[[dict[str, Any]], None]:

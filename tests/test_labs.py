@@ -1,78 +1,43 @@
-"""The labs themselves: the reference earns all, the stub nothing, each variant what it says."""
+"""The labs themselves, by `grader verify`: no file of known grade gets another one."""
 
 from __future__ import annotations
 
-import ast
-from pathlib import Path
-
 import pytest
 
-from conftest import ROOT
-from grader import batch
 from grader.assignment import load
 from grader.home import labs
-from grader.records import Grade, Submission
 from grader.runner import Runner
+from grader.verify import Verification, verify
 
-VARIANTS = {lab: sorted((ROOT / "solutions" / lab).glob("*/*.py")) for lab in labs()}
+
+@pytest.fixture(scope="module", params=labs())
+def verified(request: pytest.FixtureRequest, runner: Runner) -> Verification:
+    return verify(load(request.param), runner)
 
 
-@pytest.fixture(scope="session", params=labs())
-def graded(request: pytest.FixtureRequest, runner: Runner) -> dict[str, Grade]:
-    """A lab's grades by variant: reference, stub, wrong/<name>, right/<name>."""
-    lab = request.param
-    assignment = load(lab)
-    paths = {
-        "reference": ROOT / "solutions" / lab / assignment.file,
-        "stub": ROOT / "assignments" / lab / assignment.file,
-        **{f"{path.parent.name}/{path.stem}": path for path in VARIANTS[lab]},
+def test_all_holds(verified: Verification) -> None:
+    assert not verified.problems
+    assert verified.failed_by
+
+
+def test_there_are_enough_files(verified: Verification) -> None:
+    kinds = [row.file.kind for row in verified.rows]
+    assert kinds.count("right") >= 4
+    assert kinds.count("wrong") >= 10
+
+
+def test_the_stub_is_told_what_is_not_yet_written(verified: Verification) -> None:
+    (stub,) = [row for row in verified.rows if row.file.kind == "stub"]
+    asked = [check for check in stub.grade.checks if not check.name.startswith(("line", "print"))]
+    assert asked
+    assert all("not yet written" in str(check.message) for check in asked)
+
+
+def test_every_run_ends_well(verified: Verification) -> None:
+    """Wrong files too: they are to be seen by their values, not by how they end."""
+    ends = {
+        row.file.name: [run.status for run in row.grade.runs if run.status != "ok"]
+        for row in verified.rows
+        if row.file.kind != "stub"
     }
-    submissions = [
-        Submission(name, {assignment.file: path.read_bytes()}, assignment.file)
-        for name, path in paths.items()
-    ]
-    return {grade.student: grade for grade, _ in batch.grade_all(assignment, submissions, runner)}
-
-
-def test_reference_earns_everything(graded: dict[str, Grade]) -> None:
-    grade = graded["reference"]
-    assert grade.points == pytest.approx(grade.possible)
-    assert [run.status for run in grade.runs] == ["ok"] * len(grade.runs)
-    assert not grade.review
-
-
-def test_stub_earns_nothing(graded: dict[str, Grade]) -> None:
-    grade = graded["stub"]
-    assert grade.points == 0
-    assert grade.possible == graded["reference"].possible
-    assert all("not yet written" in str(check.message) for check in grade.checks if _asks(check))
-
-
-def _asks(check: object) -> bool:
-    """Whether a check asks for a name; what is printed says nothing of names."""
-    return not getattr(check, "name").startswith(("line", "print"))  # noqa: B009
-
-
-def test_right_files_earn_everything(graded: dict[str, Grade]) -> None:
-    right = {name: grade for name, grade in graded.items() if name.startswith("right/")}
-    assert len(right) >= 2
-    for name, grade in right.items():
-        short = [(c.name, c.case, c.message) for c in grade.checks if c.status != "passed"]
-        assert not short, name
-
-
-def test_wrong_files_lose_the_parts_they_name(graded: dict[str, Grade]) -> None:
-    wrong = {name: grade for name, grade in graded.items() if name.startswith("wrong/")}
-    assert len(wrong) >= 4
-    for name, grade in wrong.items():
-        lost = {check.part for check in grade.checks if check.earned < check.points}
-        path = ROOT / "solutions" / grade.assignment / f"{name}.py"
-        assert lost == _named_parts(path), (name, [c for c in grade.checks if c.message])
-        assert not grade.review, name
-
-
-def _named_parts(path: Path) -> set[str]:
-    """The parts after `Loses:` in a wrong file's docstring."""
-    docstring = ast.get_docstring(ast.parse(path.read_text("utf-8"))) or ""
-    (line,) = [line for line in docstring.splitlines() if line.startswith("Loses:")]
-    return {part.strip() for part in line.removeprefix("Loses:").split(",")}
+    assert not {name: bad for name, bad in ends.items() if bad}

@@ -1,0 +1,156 @@
+"""Bands: how checks get them, what right runs make of them, what is said of wrong ones."""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+import torch
+
+from grader import bands
+from grader.assignment import load
+from grader.bands import Band
+from grader.calibrate import ACCEPTED, LADDERS, as_toml, calibrate, fitted, needs
+from grader.records import AssignmentError
+from grader.runner import Runner
+from grader.verify import verify
+from small_course import change, copy_course
+
+BANDS = '[bands.means]\nunit = "tolerance"\nvalue = 0.5\n'
+
+
+@pytest.fixture
+def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The lab `means` with a band that is far too wide."""
+    monkeypatch.setenv("GRADER_COURSE", str(tmp_path))
+    folder = copy_course(tmp_path) / "assignments" / "means"
+    change(folder / "test_public.py", "atol=1e-5", 'atol=band("means")')
+    change(
+        folder / "test_public.py", "import pytest", "import pytest\nfrom grader.bands import band"
+    )
+    (folder / "bands.toml").write_text(BANDS)
+    return folder
+
+
+def test_calibration_makes_a_band_that_tells_right_from_wrong(lab: Path, runner: Runner) -> None:
+    assert any(problem.where == "wrong/pads" for problem in verify(load("means"), runner).problems)
+    made = calibrate(load("means"), runner, draws=2)
+    assert not made.problems
+    band = made.bands.bands["means"]
+    assert band.right_runs == 7 * 2  # the reference in 6 ways, another right file; two draws
+    assert band.largest is not None
+    assert band.largest <= 1e-7  # sums of a few numbers below 1, in single precision
+    assert band.largest <= band.value < 1e-3
+    assert band.false_fail is not None
+    assert 0 < band.false_fail < ACCEPTED
+    assert not made.bands.lets_pass
+    (lab / "bands.toml").write_text(as_toml(made.bands, "means"))
+    again = load("means")
+    assert again.bands == {"means": band.value}
+    assert not verify(again, runner).problems
+    written = tomllib.loads((lab / "bands.toml").read_text())
+    assert set(written["versions"]) >= {"torch", "transformers"}
+    assert written["date"]
+
+
+def test_a_band_that_cannot_tell_right_from_wrong_says_so(lab: Path, runner: Runner) -> None:
+    """Right answers that differ by as much as a wrong one does."""
+    right = lab.parents[1] / "solutions" / "means" / "right" / "loop.py"
+    change(right, "h[m.bool()].mean(0)", "h[m.bool()].mean(0) + 0.02")
+    made = calibrate(load("means"), runner, draws=1)
+    assert made.bands.bands["means"].value > 0.02
+    assert made.bands.lets_pass == {"wrong/pads": 1.0}
+    assert made.problems == (
+        "wrong/pads passes in every draw: the bands cannot hold it apart; ask another question",
+    )
+
+
+def test_a_right_file_that_no_band_helps_is_told(lab: Path, runner: Runner) -> None:
+    right = lab.parents[1] / "solutions" / "means" / "right" / "loop.py"
+    change(right, "def mean(", "def meant(")
+    (problem,) = calibrate(load("means"), runner, draws=1).problems
+    assert problem.startswith("right/loop: it is right, but loses points with any band (public_0)")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (BANDS.replace("means", "sums"), "bands.toml has no band 'means' (it has sums)"),
+        (BANDS.replace("tolerance", "width"), "bands.means.unit = 'width'"),
+        (BANDS.replace("0.5", "-1"), "bands.means.value = -1"),
+        (BANDS + "width = 1\n", "bands.means.width: there is no such field"),
+        ("bands = 1", "bands"),
+    ],
+)
+def test_a_wrong_file_of_bands_is_told(text: str, message: str, lab: Path, runner: Runner) -> None:
+    (lab / "bands.toml").write_text(text)
+    try:
+        told = [problem.message for problem in verify(load("means"), runner).problems]
+    except AssignmentError as problem:
+        told = [str(problem)]
+        assert "bands.toml: " in told[0]
+    assert message in told[0]
+
+
+def test_a_lab_without_bands_cannot_be_calibrated(lab: Path, runner: Runner) -> None:
+    (lab / "bands.toml").unlink()
+    with pytest.raises(AssignmentError, match=r"bands\.toml: there are no bands to calibrate"):
+        calibrate(load("means"), runner)
+
+
+def test_bands_are_those_of_the_lab_being_checked() -> None:
+    with pytest.raises(LookupError, match=r"add \[bands\.features\]"):
+        bands.band("features")
+    with bands.use({"features": 1e-3}):
+        assert bands.band("features") == 1e-3
+    with pytest.raises(LookupError):
+        bands.band("features")
+
+
+def test_what_is_needed_is_found_by_judging() -> None:
+    """Each draw's need to the step of the ladder above it, in far fewer judgements than steps."""
+    true = {"a": 3e-6, "b": 4.9e-4, "c": 0.0, "d": 5e-1}
+    asked = {"x": Band(unit="tolerance", value=1), "y": Band(unit="rows", value=1)}
+    calls = []
+
+    def short(values: Mapping[str, float]) -> set[str]:
+        calls.append(values)
+        assert values["y"] == LADDERS["rows"][-1]
+        return {draw for draw, need in true.items() if need > values["x"]}
+
+    assert needs("x", asked, short, list(true)) == [5e-6, 5e-4, 1e-9, 5e-1]
+    assert len(calls) < len(LADDERS["tolerance"])
+
+
+@pytest.mark.parametrize(("runs", "rows"), [(20, 3), (300, 1), (1_000_000, 0)])
+def test_rows_that_never_moved(runs: int, rows: int) -> None:
+    """By the rule of three at most 3 / runs in a run; several in one are far rarer."""
+    found = fitted("rows", [0.0] * runs)
+    assert found.value == rows
+    assert found.false_fail is not None
+    rate, more = 3 / runs, rows + 1
+    assert found.false_fail == pytest.approx(rate**more / math.factorial(more), rel=0.2)
+
+
+def test_tolerances_are_as_wide_as_the_spread_asks() -> None:
+    same = fitted("tolerance", [1e-6] * 40)
+    spread = fitted("tolerance", [1e-7, 1e-6, 1e-5] * 13)
+    assert 1e-6 < same.value <= 1e-5
+    assert spread.value > 10 * same.value
+    assert same.largest == 1e-6
+    for found in (same, spread):
+        assert found.false_fail is not None
+        assert 0 < found.false_fail < ACCEPTED
+
+
+def test_gumbel_chances_hold_for_the_largest_of_many_errors() -> None:
+    """Of many fresh samples of largest errors, no more exceed the band than was stated."""
+    generator = torch.Generator().manual_seed(5)
+    largest = torch.randn(200_000, 64, generator=generator).abs().amax(1) * 1e-6
+    ladder = LADDERS["tolerance"]
+    needed = [next(step for step in ladder if step >= value) for value in largest[:40].tolist()]
+    found = fitted("tolerance", needed)
+    assert float((largest > found.value).double().mean()) <= ACCEPTED
