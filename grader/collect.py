@@ -166,7 +166,9 @@ def _entry(
     scripts = [name for name in files if name.lower().endswith(".py")]
     exact = [name for name in scripts if name.rsplit("/", 1)[-1] == assignment.file]
     stem = re.escape(Path(assignment.file).stem)
-    near = re.compile(rf"{stem}([ _.-]*(\(\d+\)|copy|final|v?\d++|solution))*\.py", re.IGNORECASE)
+    near = re.compile(
+        rf"(copy of )?{stem}([ _.-]*(\(\d+\)|copy|final|v?\d++|solution))*\.py", re.IGNORECASE
+    )
     likely = [name for name in scripts if near.fullmatch(name.rsplit("/", 1)[-1])]
     candidates = exact or likely or (scripts if lone else [])
     if len(candidates) != 1:

@@ -136,8 +136,9 @@ def _lay_out(header: dict[str, Any], payload: bytes, workspace: Path) -> Path:
         start += length
     os.chdir(workspace)
     importlib.import_module("course_bundle").use(header["rows"], header["seed"])
-    sys.path.insert(0, str(workspace))
     entry = workspace / str(header["entry"])
+    for place in dict.fromkeys((workspace, entry.parent)):  # a script's neighbours come first
+        sys.path.insert(0, str(place))
     sys.argv = [str(entry)]
     _reseed()
     return entry
