@@ -67,21 +67,32 @@ def _known(
             raise AssignmentError(
                 f"{path}.json: the expected values cannot be read ({problem}); get the lab again"
             ) from None
-    solution = reference(assignment)
-    kept = _cache() / assignment.name / f"{case.name}-{_key(assignment, case, bundles, solution)}"
-    try:
-        return store.load_run(kept)
-    except (OSError, ValueError, WireError):
-        pass  # not made yet, or not whole
-    patient = replace(case, seconds=case.seconds * _PATIENCE)
-    run = run_case(assignment, patient, solution)
+    run = kept_run(assignment, case, bundles, run_case, reference(assignment))
     if run.status != "ok" or run.faults:
         faults = [f"{probe}: {fault}" for probe, fault in run.faults.items()]
         raise AssignmentError(
             f"{assignment.solutions / assignment.file}: the reference does not run in case "
             f"{case.name}: {run.message or faults[0]}"
         )
-    store.save_run(kept, run)
+    return run
+
+
+def kept_run(
+    assignment: Assignment,
+    case: Case,
+    bundles: Mapping[str, Bundle],
+    run_case: RunCase,
+    solution: Submission,
+) -> Run:
+    """A run of one of our own solutions: from the cache, or made now and, if it is whole, kept."""
+    kept = _cache() / assignment.name / f"{case.name}-{_key(assignment, case, bundles, solution)}"
+    try:
+        return store.load_run(kept)
+    except (OSError, ValueError, WireError):
+        pass  # not made yet, or not whole
+    run = run_case(assignment, replace(case, seconds=case.seconds * _PATIENCE), solution)
+    if run.status == "ok" and not run.faults:
+        store.save_run(kept, run)
     return run
 
 
