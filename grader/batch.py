@@ -15,8 +15,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from grader import bundles, checks, score
+from grader import bundles, checks, diagnose, score
 from grader.known import known as make_known
+from grader.mistakes import NONE, Mistakes, wrong
 from grader.records import Assignment, Grade, Run, Submission, Tier
 from grader.runner import Runner
 
@@ -65,7 +66,9 @@ def grade_all(
         GraderError: a fault of ours or of the assignment; never for what a submission does.
     """
     expected = make_known(assignment, runner.bundles, runner.run_case)
-    with ThreadPoolExecutor(max_workers=workers or processors()) as pool:
+    workers = workers or processors()
+    mistakes = wrong(assignment, expected, runner.bundles, runner.run_case, workers)
+    with ThreadPoolExecutor(max_workers=workers) as pool:
         futures = [
             [pool.submit(runner.run_case, assignment, case, one) for case in assignment.cases]
             for one in submissions
@@ -73,7 +76,7 @@ def grade_all(
         try:
             for submission, of_cases in zip(submissions, futures, strict=True):
                 runs = tuple(future.result() for future in of_cases)
-                yield judge(assignment, expected, submission, runs)
+                yield judge(assignment, expected, submission, runs, mistakes)
         finally:
             for future in itertools.chain.from_iterable(futures):
                 future.cancel()
@@ -84,7 +87,9 @@ def judge(
     expected: Mapping[str, Run],
     submission: Submission,
     runs: tuple[Run, ...],
+    mistakes: Mistakes = NONE,
 ) -> tuple[Grade, dict[str, Any]]:
-    """Check and score one submission's runs against the reference's."""
+    """Check, diagnose and score one submission's runs against the reference's."""
     found, report = checks.check(assignment, expected, runs)
+    found = diagnose.diagnose(found, expected, runs, mistakes)
     return score.total(assignment, submission, runs, found), report

@@ -84,14 +84,14 @@ def kept_run(
     run_case: RunCase,
     solution: Submission,
 ) -> Run:
-    """A run of one of our own solutions: from the cache, or made now and, if it is whole, kept."""
+    """A run of one of our own solutions: from the cache, or made now and, if it ended, kept."""
     kept = _cache() / assignment.name / f"{case.name}-{_key(assignment, case, bundles, solution)}"
     try:
         return store.load_run(kept)
     except (OSError, ValueError, WireError):
         pass  # not made yet, or not whole
     run = run_case(assignment, replace(case, seconds=case.seconds * _PATIENCE), solution)
-    if run.status == "ok" and not run.faults:
+    if run.status == "ok":
         store.save_run(kept, run)
     return run
 

@@ -8,7 +8,6 @@ other.
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,16 +16,13 @@ from typing import TypeAlias
 import torch
 
 from grader.compare import Mismatch, number
-from grader.records import Value
+from grader.records import Run, Value
 
 #: The largest difference at which two numbers are the same: the loosest that a lab's checks allow.
 CLOSE = 1e-4
 #: What fractions differ by at least where it tells something: a row in a thousand.
 GRAIN = 1e-3
-#: Of what is printed, lines that are looked at.
-_LINES = 200
-_TOKEN = re.compile(r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?!\w)|\w+")
-_LARGEST = 2**53  #: beyond it a whole number has no exact float
+_FAULT = "fault"  #: the path of the reason why there is no answer
 
 
 @dataclass(frozen=True)
@@ -61,6 +57,14 @@ def leaves(value: Value, path: str = "") -> dict[str, Leaf]:
     return {path: Words((str(value),)) if single is None else single[0]}
 
 
+def answers(run: Run) -> dict[str, dict[str, Leaf]]:
+    """The leaves of each answer of a run; where a probe raised, the first line of the reason."""
+    found = {probe: leaves(value) for probe, value in run.values.items()}
+    for probe, reason in run.faults.items():
+        found[probe] = {_FAULT: Words((reason.partition("\n")[0],))}
+    return found
+
+
 def _numbers(values: list[Value]) -> torch.Tensor | None:
     """A list of numbers, or of their texts, as a vector `[n]`; None where one is no number."""
     found = []
@@ -82,7 +86,8 @@ def gap(mine: Leaf | None, theirs: Leaf | None) -> float | None:
             return None
         largest = float(distance(mine, theirs).max()) if mine.numel() else 0.0
         return largest if largest <= _closeness(mine, theirs) else None
-    return 0.0 if not isinstance(mine, torch.Tensor) and mine == theirs else None
+    texts = not isinstance(mine, torch.Tensor) and not isinstance(theirs, torch.Tensor)
+    return 0.0 if texts and mine == theirs else None
 
 
 def distance(mine: torch.Tensor, theirs: torch.Tensor) -> torch.Tensor:
@@ -116,7 +121,7 @@ def odds(mine: Leaf | None, theirs: Leaf | None) -> float:
     return 1.0
 
 
-def entries(mine: Leaf | None, theirs: Leaf | None) -> int:
+def _count(mine: Leaf | None, theirs: Leaf | None) -> int:
     """How many numbers or words of two leaves differ."""
     if isinstance(mine, torch.Tensor) and isinstance(theirs, torch.Tensor):
         if mine.shape != theirs.shape:
@@ -126,49 +131,47 @@ def entries(mine: Leaf | None, theirs: Leaf | None) -> int:
 
 
 @dataclass(frozen=True)
-class Printed:
-    """What a script printed, as its numbers and its words."""
+class Difference:
+    """How a mistake's answer to one probe differs from the reference's."""
 
-    numbers: Mapping[str, float]  #: by how they are written
-    words: frozenset[str]
+    marks: Mapping[str, Leaf | None]  #: the mistake's leaves that are not the reference's, by path
+    ours: Mapping[str, Leaf | None]  #: the reference's, by the same paths
+    odds: float  #: how unlikely it is to hit all of them by chance, as a power of ten
+    count: int  #: how many numbers and words they are
 
+    def made(self, mine: Mapping[str, Leaf]) -> float | None:
+        """The largest difference of an answer that has all of the marks; None where it has not."""
+        return _largest(mine, self.marks)
 
-def printed(output: str) -> Printed:
-    """The numbers and words of the first lines of an output."""
-    lines = [line for line in output.splitlines() if line.strip()][:_LINES]
-    found = _TOKEN.findall("\n".join(lines))
-    numbers = {token: float(token) for token in found if re.match(r"[-+]?\d", token)}
-    whole = {token: n for token, n in numbers.items() if math.isfinite(n) and abs(n) < _LARGEST}
-    return Printed(whole, frozenset(token.lower() for token in found if token not in numbers))
-
-
-def new_in(these: Printed, others: Printed) -> tuple[dict[str, float], frozenset[str]]:
-    """The numbers and words that are printed here and not there."""
-    numbers = {text: n for text, n in these.numbers.items() if not has(others, text)}
-    return numbers, these.words - others.words
+    def right(self, mine: Mapping[str, Leaf]) -> bool:
+        """Whether an answer has the reference's leaves instead."""
+        return _largest(mine, self.ours) is not None
 
 
-def has(output: Printed, text: str) -> bool:
-    """Whether a number is in an output, to as many decimals as both are written with."""
-    wanted = float(text)
-    return any(
-        abs(n - wanted) <= max(_half(text), _half(other)) * (1 + 1e-6)
-        for other, n in output.numbers.items()
+def difference(theirs: Mapping[str, Leaf], ours: Mapping[str, Leaf]) -> Difference | None:
+    """How a mistake's leaves differ from the reference's; None where they do not."""
+    paths = [path for path in {**ours, **theirs} if differ(theirs.get(path), ours.get(path))]
+    if not paths:
+        return None
+    pairs = [(theirs.get(path), ours.get(path)) for path in paths]
+    return Difference(
+        marks={path: theirs.get(path) for path in paths},
+        ours={path: ours.get(path) for path in paths},
+        odds=1.0 if _FAULT in theirs else sum(odds(*pair) for pair in pairs),
+        count=1 if _FAULT in theirs else sum(_count(*pair) for pair in pairs),
     )
 
 
-def _half(text: str) -> float:
-    """Half a unit of a number's last decimal; 0 for a whole number."""
-    mantissa, _, exponent = text.lower().partition("e")
-    decimals = len(mantissa.partition(".")[2])
-    return 0.5 * 10.0 ** (int(exponent or 0) - decimals) if decimals else 0.0
+def differ(mine: Leaf | None, theirs: Leaf | None) -> bool:
+    """Whether two leaves are not the same."""
+    return gap(mine, theirs) is None
 
 
-def odds_printed(numbers: Mapping[str, float], words: frozenset[str], others: Printed) -> float:
-    """`odds` of an output that has these numbers and words, where `others` has not."""
-    total = float(len(words))
-    for text, n in numbers.items():
-        grain, most = (GRAIN, 1.0) if _half(text) else (0.5, 2.0)
-        far = min((abs(n - other) for other in others.numbers.values()), default=1.0)
-        total += min(most, max(0.0, math.log10(max(far, 1e-12) / grain)))
-    return total
+def _largest(mine: Mapping[str, Leaf], wanted: Mapping[str, Leaf | None]) -> float | None:
+    largest = 0.0
+    for path, leaf in wanted.items():
+        found = gap(mine.get(path), leaf)
+        if found is None:
+            return None
+        largest = max(largest, found)
+    return largest
