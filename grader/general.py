@@ -96,7 +96,8 @@ def _scaled(mine: torch.Tensor, ours: torch.Tensor) -> str | None:
     if not 1e-2 < abs(factor) < 1e4 or abs(factor - 1) < 1e-2:
         return None
     shown = factor * b
-    fits = _agreeing(shown / max(1, abs(factor)), a / max(1, abs(factor)), b, free=1)
+    unit = max(1, abs(factor))
+    fits = _agreeing(shown / unit, a / unit, b / unit, free=1)
     return f"by {factor:.4g}; {_close(shown, a)}" if fits else None
 
 
@@ -104,7 +105,7 @@ def _shifted(mine: torch.Tensor, ours: torch.Tensor) -> str | None:
     if mine.shape != ours.shape or not mine.numel():
         return None
     amount = float((mine.double() - ours.double()).median())
-    if abs(amount) < 10 * CLOSE:
+    if not 10 * CLOSE <= abs(amount) < float("inf"):
         return None
     shown = ours.double() + amount
     fits = _agreeing(shown, mine, ours, free=1)
