@@ -179,7 +179,9 @@ def _agreement(gaps: Mapping[Question, float], differences: Differences) -> str:
     count = sum(differences[question].count for question in values or gaps)
     what = "values that your code gave" if values else "numbers and words that you printed"
     largest = max(gaps[question] for question in values or gaps)
-    close = f"equal to what this gives within {largest:.0e}" if largest else "what this gives"
+    close = (
+        f"equal to what this gives within {largest:.0e}" if largest else "exactly what this gives"
+    )
     return f"{count:,} {what} are {close}, and not what was asked for"
 
 
