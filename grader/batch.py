@@ -16,8 +16,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from grader import bundles, checks, keys, score
+from grader import bundles, checks, diagnose, keys, score
 from grader.known import known as make_known
+from grader.mistakes import NONE, Mistakes, wrong
 from grader.records import Assignment, Case, Grade, Run, SandboxError, Submission, Tier
 from grader.runner import Runner
 
@@ -95,13 +96,10 @@ def grade_all(
     pool = ThreadPoolExecutor(max_workers=count)
     submit = means.submit or (lambda *run: pool.submit(runner.run_case, *run))
     flight = _Flight(assignment, worlds, kept, submit, means.retries)
+    mistakes = wrong(assignment, expected, runner.bundles, runner.run_case, count)
     try:
-        for submission in submissions:
-            flight.take_up(submission)
-            while len(flight.waiting) >= _AHEAD * count:
-                yield from _judged(assignment, expected, flight)
-        while flight.waiting:
-            yield from _judged(assignment, expected, flight)
+        for submission in flight.passed(submissions, _AHEAD * count):
+            yield judge(assignment, expected, *submission, mistakes)
     finally:
         flight.cancel()
         pool.shutdown(wait=False, cancel_futures=True)
@@ -116,21 +114,16 @@ def worlds_of(assignment: Assignment, found: Mapping[str, bundles.Bundle]) -> di
     }
 
 
-def _judged(
-    assignment: Assignment, expected: Mapping[str, Run], flight: _Flight
-) -> Iterator[tuple[Grade, dict[str, Any]]]:
-    for submission, runs in flight.landed():
-        yield judge(assignment, expected, submission, runs)
-
-
 def judge(
     assignment: Assignment,
     expected: Mapping[str, Run],
     submission: Submission,
     runs: tuple[Run, ...],
+    mistakes: Mistakes = NONE,
 ) -> tuple[Grade, dict[str, Any]]:
-    """Check and score one submission's runs against the reference's."""
+    """Check, diagnose and score one submission's runs against the reference's."""
     found, report = checks.check(assignment, expected, runs)
+    found = diagnose.diagnose(found, expected, runs, mistakes)
     return score.total(assignment, submission, runs, found), report
 
 
@@ -173,7 +166,18 @@ class _Flight:
         self.waiting: list[_Waiting] = []
         self.failed: list[str] = []  #: what could not be run for our own reasons
 
-    def take_up(self, submission: Submission) -> None:
+    def passed(
+        self, submissions: Iterable[Submission], most: int
+    ) -> Iterator[tuple[Submission, tuple[Run, ...]]]:
+        """Each submission with its runs as they are there, at most so many under way."""
+        for submission in submissions:
+            self._take_up(submission)
+            while len(self.waiting) >= most:
+                yield from self._landed()
+        while self.waiting:
+            yield from self._landed()
+
+    def _take_up(self, submission: Submission) -> None:
         """Start the runs of a submission, or find them."""
         digest = keys.of_submission(submission)
         runs = {name: self._start(submission, digest, name) for name in self._cases}
@@ -189,7 +193,7 @@ class _Flight:
             self._flying[digest, case] = flying
         return flying
 
-    def landed(self) -> Iterator[tuple[Submission, tuple[Run, ...]]]:
+    def _landed(self) -> Iterator[tuple[Submission, tuple[Run, ...]]]:
         """Wait until some submission has all of its runs, then give each that has."""
         while not (ready := [one for one in self.waiting if one.landed()]):
             flying = {run for one in self.waiting for run in one.flying()}

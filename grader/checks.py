@@ -41,6 +41,7 @@ _UNUSED = (
     "recwarn", "subtests", "capture",
 )  # fmt: skip
 _NOTE = "grader"  #: where our facts stand in a test's metadata
+OUTPUT = "printed output"  #: what a check asked for that looked at the output, among its probes
 
 
 class StudentFault(AssertionError):
@@ -57,12 +58,23 @@ class Values(Mapping[str, Value]):
     def __init__(self, run: Run, *, reference: bool) -> None:
         self._run = run
         self._reference = reference
-        #: What the script printed.
-        self.output = run.output
-        #: The lines of it that are not blank, without the space around them.
-        self.lines = [line.strip() for line in run.output.splitlines() if line.strip()]
+        #: The probes that were asked for, in that order; the keys of a dict, so that each is there
+        #: once.
+        self.asked: dict[str, None] = {}
+
+    @property
+    def output(self) -> str:
+        """What the script printed."""
+        self.asked[OUTPUT] = None
+        return self._run.output
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines of it that are not blank, without the space around them."""
+        return [line.strip() for line in self.output.splitlines() if line.strip()]
 
     def __getitem__(self, probe: str) -> Value:
+        self.asked[probe] = None
         if probe in self._run.values:
             return self._run.values[probe]
         if self._reference:
@@ -275,6 +287,8 @@ class _Plugin:
             problem = call.excinfo.value if call.excinfo else None
             facts["fraction"] = credit.fraction if credit else float(problem is None)
             facts["fault"] = isinstance(problem, AssertionError)
+            student = item.funcargs.get("student")  # type: ignore[attr-defined]
+            facts["probes"] = list(student.asked) if isinstance(student, Values) else []
         elif call.when == "setup" and call.excinfo is not None:
             facts["fault"] = isinstance(call.excinfo.value, StudentFault)
         if call.excinfo is not None:
@@ -309,9 +323,10 @@ def _verdict(test: dict[str, Any]) -> Check:
     status = _status(test, fraction, fault=facts.pop("fault", False))
     earned = facts["points"] * fraction if status in ("passed", "partial") else 0.0
     message = facts.pop("message", None)
+    probes = tuple(facts.pop("probes", ()))
     if status == "passed":
         facts["hint"] = None
-    return Check(**facts, earned=earned, status=status, message=message)
+    return Check(**facts, earned=earned, status=status, message=message, probes=probes)
 
 
 def _status(test: dict[str, Any], fraction: float, *, fault: bool) -> CheckStatus:

@@ -41,7 +41,9 @@ def of_world(assignment: Assignment, case: Case, bundle: Bundle) -> str:
 def of_checks(assignment: Assignment, known: Mapping[str, Run]) -> str:
     """A digest of all but a submission's runs that its grade depends on."""
     pages = [path for path in sorted(templates().glob("*")) if path.is_file()]
-    files = [(path.name, path.read_bytes()) for path in (*check_files(assignment), *pages)]
+    wrong = sorted(assignment.solutions.glob("wrong/*.py")) if assignment.solutions else []
+    paths = (*check_files(assignment), *wrong, *pages)
+    files = [(path.name, path.read_bytes()) for path in paths]
     reference = [(name, run.submission, run.world) for name, run in known.items()]
     shares = [(case.name, case.share, case.hidden) for case in assignment.cases]
     parts = [vars(part) for part in assignment.parts]

@@ -62,7 +62,24 @@ def _known(
             raise AssignmentError(
                 f"{path}.json: the expected values cannot be read ({problem}); get the lab again"
             ) from None
-    solution = reference(assignment)
+    run = kept_run(assignment, case, bundles, run_case, reference(assignment))
+    if run.status != "ok" or run.faults:
+        faults = [f"{probe}: {fault}" for probe, fault in run.faults.items()]
+        raise AssignmentError(
+            f"{assignment.solutions / assignment.file}: the reference does not run in case "
+            f"{case.name}: {run.message or faults[0]}"
+        )
+    return run
+
+
+def kept_run(
+    assignment: Assignment,
+    case: Case,
+    bundles: Mapping[str, Bundle],
+    run_case: RunCase,
+    solution: Submission,
+) -> Run:
+    """A run of one of our own solutions: from the cache, or made now and, if it ended, kept."""
     world = keys.of_world(assignment, case, bundles[case.bundle])
     digest = keys.of_submission(solution)
     kept = _cache() / assignment.name / f"{case.name}-{world[:16]}-{digest[:16]}"
@@ -72,13 +89,8 @@ def _known(
         pass  # not made yet, or not whole
     patient = replace(case, seconds=case.seconds * _PATIENCE)
     run = replace(run_case(assignment, patient, solution), submission=digest, world=world)
-    if run.status != "ok" or run.faults:
-        faults = [f"{probe}: {fault}" for probe, fault in run.faults.items()]
-        raise AssignmentError(
-            f"{assignment.solutions / assignment.file}: the reference does not run in case "
-            f"{case.name}: {run.message or faults[0]}"
-        )
-    store.save_run(kept, run)
+    if run.status == "ok":
+        store.save_run(kept, run)
     return run
 
 

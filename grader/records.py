@@ -132,6 +132,8 @@ class Check:
     message: str | None  #: what came instead, None where it passed
     hint: str | None  #: what to look at, None where it passed or none is given
     mistake: str | None = None  #: the known mistake found, None where none was
+    diagnosis: str | None = None  #: it and the evidence, to the student, at its first check only
+    probes: tuple[str, ...] = ()  #: what the check asked of the submission
 
 
 @dataclass(frozen=True)

@@ -197,6 +197,10 @@ def _told(check: dict[str, Any]) -> RenderableType:
     status = check["status"]
     lines = [Text.assemble((f"{status}: ", _STYLES[status]), check["asked"])]
     if status != "passed":
-        told = (("came: ", check["message"]), ("hint: ", check["hint"]))
+        told = (
+            ("came: ", check["message"]),
+            ("what was done: ", check["diagnosis"]),
+            ("hint: ", check["hint"]),
+        )
         lines += [Text(f"  {word}{text}") for word, text in told if text]
     return Group(*lines)

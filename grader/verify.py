@@ -8,6 +8,7 @@ Every file whose grade is known beforehand is run and judged like a submission: 
 from __future__ import annotations
 
 import ast
+import re
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -16,9 +17,10 @@ from pathlib import Path
 from typing import Literal
 
 from grader import batch
+from grader.known import kept_run, reference
 from grader.known import known as make_known
-from grader.known import reference
-from grader.records import Assignment, AssignmentError, Check, Grade, Run, Submission
+from grader.mistakes import Mistakes, wrong
+from grader.records import Assignment, AssignmentError, Case, Check, Grade, Run, Submission
 from grader.runner import Runner
 
 Kind = Literal["reference", "stub", "wrong", "right"]
@@ -86,7 +88,9 @@ def verify(assignment: Assignment, runner: Runner, workers: int = 2) -> Verifica
     problems: list[Problem] = []
     try:
         expected = make_known(assignment, runner.bundles, runner.run_case)
-        rows = tuple(_graded(assignment, expected, runner, workers))
+        mistakes = wrong(assignment, expected, runner.bundles, runner.run_case, workers)
+        mistakes.differences()  # all of them are run here
+        rows = tuple(_graded(assignment, expected, mistakes, runner, workers))
         problems += _copied(assignment, expected)
     except AssignmentError as problem:
         problems.append(Problem(assignment.name, str(problem)))
@@ -145,22 +149,23 @@ def _loses(path: Path) -> frozenset[str]:
 
 
 def _graded(
-    assignment: Assignment, expected: Expected, runner: Runner, workers: int
+    assignment: Assignment, expected: Expected, mistakes: Mistakes, runner: Runner, workers: int
 ) -> Iterator[Row]:
     """Each file with its grade: runs in threads, checks here, since pytest is not safe in them."""
+
+    def run(file: File, case: Case) -> Run:
+        if file.kind == "wrong":
+            return kept_run(assignment, case, runner.bundles, runner.run_case, file.submission)
+        return runner.run_case(assignment, case, file.submission, file.threads)
+
     made = list(files(assignment))
     with ThreadPoolExecutor(max_workers=workers) as pool:
-        futures = [
-            [
-                pool.submit(runner.run_case, assignment, case, file.submission, file.threads)
-                for case in assignment.cases
-            ]
-            for file in made
-        ]
+        futures = [[pool.submit(run, file, case) for case in assignment.cases] for file in made]
         try:
             for file, of_cases in zip(made, futures, strict=True):
                 runs = tuple(future.result() for future in of_cases)
-                yield Row(file, batch.judge(assignment, expected, file.submission, runs)[0])
+                grade, _ = batch.judge(assignment, expected, file.submission, runs, mistakes)
+                yield Row(file, grade)
         finally:
             pool.shutdown(cancel_futures=True)
 
@@ -206,6 +211,10 @@ def _examine_wrong(assignment: Assignment, row: Row) -> Iterator[Problem]:
         yield Problem(name, f"`Loses:` names no part: {', '.join(unknown)}")
     elif kept := sorted(loses - row.lost):
         yield Problem(name, f"it should lose {', '.join(kept)}, but earns all of it")
+    own = name.removeprefix("wrong/")
+    for told in sorted({check.mistake for check in row.grade.checks if check.mistake}):
+        if own not in re.split(" and | or ", told):
+            yield Problem(name, f"it is taken for the mistake {told}")
     if loses and (more := [c for c in row.grade.checks if _short(c) and c.part not in loses]):
         yield Problem(name, f"it loses more than it names: {_named(more)}; {more[0].message}")
 

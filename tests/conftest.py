@@ -1,4 +1,4 @@
-"""Shared by the tests: a cache of their own, and warm processes that live for the session."""
+"""Shared by the tests: a cache of their own, warm processes, the labs' own files graded once."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ import pytest
 
 from grader import batch
 from grader.assignment import load
+from grader.home import labs
+from grader.records import Grade
 from grader.runner import Runner
+from grader.verify import Verification, verify
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -28,6 +31,18 @@ def runner(_own_cache: None) -> Iterator[Runner]:
     """A runner for the bundle `tiny`."""
     with batch.open_runner(load("pieces")) as opened:
         yield opened
+
+
+@pytest.fixture(scope="session", params=labs())
+def verified(request: pytest.FixtureRequest, runner: Runner) -> Verification:
+    """What `grader verify` finds of each lab, made once for the session."""
+    return verify(load(request.param), runner)
+
+
+@pytest.fixture(scope="session")
+def graded(verified: Verification) -> dict[str, Grade]:
+    """The grades of a lab's own files by name: reference, stub, wrong/<name>, right/<name>."""
+    return {row.file.name: row.grade for row in verified.rows}
 
 
 @pytest.fixture(scope="session")

@@ -14,7 +14,7 @@ import torch
 
 from grader import score
 from grader.assignment import load
-from grader.checks import check
+from grader.checks import OUTPUT, check
 from grader.records import Assignment, AssignmentError, Check, Grade, Run, Submission
 
 _names = map("lab_{}".format, itertools.count())  # a module of checks is imported once a process
@@ -598,3 +598,25 @@ def test_changed_checks_are_read_again(make: Make) -> None:
     more = '\n@pytest.mark.part("one")\ndef test_c(student): pass\n'
     path.write_text(path.read_text("utf-8") + more, "utf-8")
     assert set(_told(_judge(assignment))) == {"a", "b", "c"}
+
+
+def test_what_a_check_asked_for_is_kept(make: Make) -> None:
+    assignment = make(
+        """
+        @pytest.mark.part("one")
+        def test_some(student, reference):
+            assert student["b"] == reference["a"]
+
+        @pytest.mark.part("one")
+        def test_output(student):
+            assert not student.lines
+            student["a"]
+
+        @pytest.mark.part("one")
+        def test_nothing(credit):
+            with credit.item():
+                pass
+        """
+    )
+    asked = {one.name: one.probes for one in _judge(assignment) if one.case == "public"}
+    assert asked == {"some": ("b",), "output": (OUTPUT, "a"), "nothing": ()}

@@ -2,17 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
-from grader.assignment import load
-from grader.home import labs
-from grader.runner import Runner
-from grader.verify import Verification, verify
-
-
-@pytest.fixture(scope="module", params=labs())
-def verified(request: pytest.FixtureRequest, runner: Runner) -> Verification:
-    return verify(load(request.param), runner)
+from grader.verify import Verification
 
 
 def test_all_holds(verified: Verification) -> None:
@@ -22,7 +12,7 @@ def test_all_holds(verified: Verification) -> None:
 
 def test_there_are_enough_files(verified: Verification) -> None:
     kinds = [row.file.kind for row in verified.rows]
-    assert kinds.count("right") >= 4
+    assert kinds.count("right") >= 6
     assert kinds.count("wrong") >= 10
 
 

@@ -235,7 +235,7 @@ GRADE_FIELDS = {
 RUN_FIELDS = {"case", "status", "seconds", "memory_mb", "message"}
 CHECK_FIELDS = {
     "name", "part", "points", "earned", "status", "case", "hidden", "message", "hint", "mistake",
-    "asked",
+    "asked", "diagnosis", "probes",
 }  # fmt: skip
 
 

@@ -1,6 +1,6 @@
-"""The random encoder is built without a seed, so its weights are others than ours, and others each
-time you run the script: run it twice and compare the last line. Call `torch.manual_seed(42)` right
-before the encoder is built.
+"""The random encoder is built without a seed, or before it is set, so its weights are others than
+ours, and others each time you run the script: run it twice and compare the last line. Call
+`torch.manual_seed(42)` right before the encoder is built, with nothing between.
 
 Loses: models, encoded, lines
 """

@@ -1,0 +1,123 @@
+"""The known mistakes of a lab: `wrong(assignment, ...) -> Mistakes`, one a file in `wrong/`.
+
+Each file is a whole submission with one mistake in it. The first sentence of its docstring says to
+the student what was done. Its runs are made like the reference's and kept with them; they are made
+when first asked for, since a class without a lost point needs none.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import re
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from grader import checks
+from grader.bundles import Bundle
+from grader.known import RunCase, kept_run
+from grader.leaves import Difference, answers, difference
+from grader.printed import PrintedDifference, printed, printed_difference
+from grader.records import Assignment, AssignmentError, Run, Submission
+
+#: What was asked: a case and a probe, or `checks.OUTPUT` for what was printed.
+Question: TypeAlias = tuple[str, str]
+Differences: TypeAlias = Mapping[Question, Difference | PrintedDifference]
+
+
+@dataclass(frozen=True)
+class Mistakes:
+    """What is known to go wrong in a lab, by name."""
+
+    told: Mapping[str, str]  #: what was done, in a sentence to the student
+    differences: Callable[[], Mapping[str, Differences]]  #: from the reference, by name
+    lost: Callable[[str], frozenset[tuple[str, str]]]  #: checks and cases that one loses
+
+
+#: Where no mistake is known, as in a student's copy.
+NONE = Mistakes({}, dict, lambda _: frozenset())
+
+
+def wrong(
+    assignment: Assignment,
+    expected: Mapping[str, Run],
+    bundles: Mapping[str, Bundle],
+    run_case: RunCase,
+    workers: int,
+) -> Mistakes:
+    """The mistakes of an assignment; none in a student's copy, which has no `solutions/`.
+
+    Args:
+        assignment: whose.
+        expected: the reference's run by case.
+        bundles: those of its cases.
+        run_case: runs one of them in a case.
+        workers: how many runs go on at once.
+
+    Raises:
+        AssignmentError: a file is no Python or has no docstring.
+    """
+    if assignment.solutions is None:
+        return NONE
+    paths = sorted((assignment.solutions / "wrong").glob("*.py"))
+    # Parsed here, before there are threads: Python 3.11 cannot parse two texts at once.
+    told = {path.stem: _first_sentence(path) for path in paths}
+
+    @functools.cache
+    def runs() -> dict[str, dict[str, Run]]:
+        with ThreadPoolExecutor(max_workers=workers) as pool:
+            futures = {
+                (path.stem, case.name): pool.submit(
+                    kept_run, assignment, case, bundles, run_case, submission(assignment, path)
+                )
+                for path in paths
+                for case in assignment.cases
+            }
+            found: dict[str, dict[str, Run]] = {name: {} for name in told}
+            for (name, case), future in futures.items():
+                found[name][case] = future.result()
+        return found
+
+    @functools.cache
+    def differences() -> dict[str, Differences]:
+        return {name: compared(of_cases, expected) for name, of_cases in runs().items()}
+
+    @functools.cache
+    def lost(name: str) -> frozenset[tuple[str, str]]:
+        found, _ = checks.check(assignment, expected, tuple(runs()[name].values()))
+        return frozenset((one.name, one.case) for one in found if one.status != "passed")
+
+    return Mistakes(told, differences, lost)
+
+
+def compared(runs: Mapping[str, Run], expected: Mapping[str, Run]) -> Differences:
+    """How a mistake's answers and output differ from the reference's, in each case."""
+    found: dict[Question, Difference | PrintedDifference] = {}
+    for case, run in runs.items():
+        ours = answers(expected[case])
+        for probe, answer in answers(run).items():
+            if values := difference(answer, ours.get(probe, {})):
+                found[case, probe] = values
+        if output := printed_difference(printed(run.output), printed(expected[case].output)):
+            found[case, checks.OUTPUT] = output
+    return found
+
+
+def submission(assignment: Assignment, path: Path) -> Submission:
+    """A file of ours as if it had been handed in."""
+    return Submission(path.stem, {assignment.file: path.read_bytes()}, assignment.file)
+
+
+def _first_sentence(path: Path) -> str:
+    """The first sentence of a file's docstring."""
+    try:
+        text = ast.get_docstring(ast.parse(path.read_text("utf-8"))) or ""
+    except (OSError, SyntaxError, ValueError) as problem:
+        raise AssignmentError(f"{path}: it cannot be read: {problem}") from None
+    if not text:
+        raise AssignmentError(f"{path}: add a docstring that tells the student what was done")
+    first = re.split(r"(?<=[.!?])\s+(?=[A-Z`])", text, maxsplit=1)[0]
+    return " ".join(first.split())
