@@ -6,11 +6,8 @@ how a run ended, and turns whatever happens into one status.
 
 from __future__ import annotations
 
-import contextlib
-import shutil
-import tempfile
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -23,6 +20,7 @@ from grader.records import TIERS, Assignment, Case, Run, SandboxError, Submissio
 from grader.sandbox import Plan, tier
 from grader.support import SUPPORT_SECONDS, as_file, support_probe, support_submission
 from grader.warm import Zygote
+from grader.workspace import workspace
 
 
 class Runner:
@@ -100,9 +98,9 @@ class Runner:
         sources: list[tuple[str, str]],
     ) -> Run:
         files = submission.files
-        with _workspace() as workspace:
+        with workspace() as folder:
             header = {
-                "workspace": str(workspace),
+                "workspace": str(folder),
                 "entry": submission.entry,
                 "files": [[name, len(data)] for name, data in files.items()],
                 "rows": {"train": case.train, "val": case.val, "test": case.test},
@@ -111,7 +109,7 @@ class Runner:
                 "seconds": case.seconds,
             }
             plan = Plan(
-                workspace=workspace,
+                workspace=folder,
                 readable=tuple(zygote.readable),
                 memory_mb=case.memory_mb,
                 cpu_seconds=int(case.seconds * 4) + 10,
@@ -147,16 +145,6 @@ class Runner:
                 f"submissions would be confined by {found} here, less than {self._min_tier}: "
                 "`grader doctor` says what is missing; --trust-submissions goes on all the same"
             )
-
-
-@contextlib.contextmanager
-def _workspace() -> Iterator[Path]:
-    """An empty folder for one run, gone afterwards with whatever is in it."""
-    folder = Path(tempfile.mkdtemp(prefix="grader-")).resolve()
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _judge(case: Case, heard: Heard) -> Run:

@@ -24,11 +24,10 @@ _REST = 1.0  #: a look that took long is followed by this many times its length 
 _LAST_WORDS = 0.5  #: seconds for init to bury a killed child
 _ALONE = 2  #: init and the child: what they use is limited by the kernel
 _MAX_FILES = 10_000  #: in a workspace that is an ordinary folder
+_MAX_PATH = 3_500  #: characters; what lies below the system's 4,096 cannot be seen by its path
 
 
-def watch(
-    init: int, leash: int, plan: Plan
-) -> tuple[Reason | None, list[resource.struct_rusage]]:
+def watch(init: int, leash: int, plan: Plan) -> tuple[Reason | None, list[resource.struct_rusage]]:
     """Wait until init has ended, or end it, and then whatever it left behind.
 
     Args:
@@ -77,7 +76,8 @@ def _too_much_on_disk(workspace: Path) -> bool:
         for name in names:
             with contextlib.suppress(OSError):
                 size += os.lstat(os.path.join(place, name)).st_blocks * 512  # noqa: PTH118
-        if count > _MAX_FILES or size > 2 * MAX_FILE_MB * MEGABYTE:
+        too_much = count > _MAX_FILES or size > 2 * MAX_FILE_MB * MEGABYTE
+        if too_much or len(place) > _MAX_PATH:
             return True
     return False
 
