@@ -11,7 +11,6 @@ import atexit
 import contextlib
 import functools
 import ipaddress
-import tempfile
 from collections.abc import Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
@@ -27,6 +26,7 @@ from grader.assignment import run_files
 from grader.batch import Means
 from grader.records import Assignment, Case, GraderError, Run, SandboxError, Submission, Tier
 from grader.runner import Runner
+from grader.workspace import Place
 
 #: How many workers a run may lose but one.
 _ALLOWED_FAILURES = 1
@@ -181,10 +181,10 @@ def _runner(site: Site) -> Runner:
 @functools.cache
 def _laid_out(files: tuple[tuple[str, bytes], ...]) -> Path:
     """A lab's files for running, in a folder of this worker's."""
-    holder = tempfile.TemporaryDirectory(prefix="grader-lab-")
-    atexit.register(holder.cleanup)
+    place = Place()
+    atexit.register(place.close)
     for name, data in files:
-        path = Path(holder.name).resolve() / name
+        path = place.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
-    return Path(holder.name).resolve()
+    return place.folder

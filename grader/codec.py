@@ -28,7 +28,7 @@ MAGIC = b"GRD1"
 _HEAD = struct.Struct("<4sIQ")
 
 #: Caps of the reading side, in bytes, levels and counts; far above what any lab's probes send.
-MAX_HEADER = 8 * 1024 * 1024
+MAX_HEADER = 8 * 1024 * 1024  #: and of all of a stream's together: as objects they are far larger
 MAX_PAYLOAD = 64 * 1024 * 1024
 MAX_INDEX = 1024 * 1024  #: of a payload's own list of tensors
 MAX_DEPTH = 20
@@ -143,6 +143,7 @@ class FrameReader:
 
     def __init__(self) -> None:
         self._buffer = bytearray()
+        self._headers = 0
 
     def feed(self, data: bytes) -> Iterator[tuple[dict[str, Any], bytes]]:
         """Take the next bytes and yield each header and payload that is complete.
@@ -157,12 +158,15 @@ class FrameReader:
                 raise WireError("bytes that are no frame")
             if header > MAX_HEADER or payload > MAX_PAYLOAD:
                 raise WireError(f"a frame of {header + payload} bytes, over the cap")
+            if self._headers + header > MAX_HEADER:
+                raise WireError(f"headers of more than {MAX_HEADER} bytes together")
             end = _HEAD.size + header + payload
             if len(self._buffer) < end:
                 return
             text = bytes(self._buffer[_HEAD.size : _HEAD.size + header])
             body = bytes(self._buffer[_HEAD.size + header : end])
             del self._buffer[:end]
+            self._headers += header
             yield parse_header(text), body
 
 

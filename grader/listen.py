@@ -23,8 +23,10 @@ from grader.zygote import Pipes
 #: Output: what is kept of its head and of its tail, and where the run is stopped, in bytes.
 KEEP_BYTES = 64 * 1024
 MAX_OUTPUT = 4 * 1024 * 1024
-#: All frames of one run together, in bytes.
+#: All frames of one run together, in bytes, and how many they may be.
 MAX_VALUES = 256 * 1024 * 1024
+MAX_FRAMES = 2_000
+_KINDS = ("start", "script", "value", "fault", "end")
 #: How long the end of a killed run is waited for, in seconds.
 _GRACE_SECONDS = 5.0
 _CHUNK = 256 * 1024
@@ -69,6 +71,7 @@ class Heard:
     faults: dict[str, str] = field(default_factory=dict)
     probe_status: RunStatus | None = None  #: the worst that a probe met: timeout or memory
     wire_problem: str = ""
+    frames: int = 0
     output: str = ""
     errors: str = ""
     exit: int | None = None  #: exit status or minus the signal, from the jailer
@@ -81,15 +84,24 @@ class Heard:
     memory_mb: float = 0.0
 
     def take(self, header: dict[str, Any], payload: bytes) -> None:
-        """Take one frame; the first answer to a probe stands."""
+        """Take one frame; the first answer to a probe stands.
+
+        Raises:
+            WireError: the frame is of no kind that the child's side sends, or one too many.
+        """
         kind, probe = header.get("kind"), header.get("probe")
+        self.frames += 1
+        if kind not in _KINDS or self.frames > MAX_FRAMES:
+            raise codec.WireError("a frame of no known kind, or too many of them")
         if kind == "start":
             self.started = True
         elif kind == "script" and self.script is None:
             self.script = header
         elif kind == "end":
             self.finished = True
-        elif isinstance(probe, str) and probe not in self.values and probe not in self.faults:
+        elif not (isinstance(probe, str) and probe.isidentifier()):
+            raise codec.WireError("an answer to what can be no probe")
+        elif probe not in self.values and probe not in self.faults:
             if kind == "value":
                 self.values[probe] = codec.decode(header.get("value"), payload)
             elif kind == "fault":
@@ -103,6 +115,8 @@ class Heard:
             return ended
         if self.ended_by == "output":
             return self._flooded()
+        if self.ended_by == "timeout":
+            return "timeout", f"stopped: it ran on for {seconds:g} s after the last probe"
         script = self.script or {}
         if script.get("status") in ("error", "memory", "blocked"):
             return script["status"], _message(script)

@@ -109,9 +109,9 @@ class Runner:
         threads: int = 1,
     ) -> Run:
         files = submission.files
-        with self._place.workspace() as workspace:
+        with self._place.workspace() as folder:
             header = {
-                "workspace": str(workspace),
+                "workspace": str(folder),
                 "entry": submission.entry,
                 "files": [[name, len(data)] for name, data in files.items()],
                 "rows": {"train": case.train, "val": case.val, "test": case.test},
@@ -121,7 +121,7 @@ class Runner:
                 "threads": threads,
             }
             plan = Plan(
-                workspace=workspace,
+                workspace=folder,
                 readable=tuple(zygote.readable),
                 memory_mb=case.memory_mb,
                 cpu_seconds=int(case.seconds * 4) + 10,

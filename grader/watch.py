@@ -24,6 +24,7 @@ _REST = 1.0  #: a look that took long is followed by this many times its length 
 _LAST_WORDS = 0.5  #: seconds for init to bury a killed child
 _ALONE = 2  #: init and the child: what they use is limited by the kernel
 _MAX_FILES = 10_000  #: in a workspace that is an ordinary folder
+_MAX_PATH = 3_500  #: characters; what lies below the system's 4,096 cannot be seen by its path
 
 
 def watch(init: int, leash: int, plan: Plan) -> tuple[Reason | None, list[resource.struct_rusage]]:
@@ -39,19 +40,29 @@ def watch(init: int, leash: int, plan: Plan) -> tuple[Reason | None, list[resour
         it or its namespace's end waited for, followed by what each orphan used.
     """
     handle = os.pidfd_open(init)
-    stopped: Reason | None = None
-    pause = _PERIOD
-    while stopped is None:
-        ready, _, _ = select.select([handle, leash], [], [], pause)
-        if handle in ready:
-            break
-        start = time.monotonic()
-        stopped = "leash" if leash in ready else _excess(init, plan)
-        pause = max(_PERIOD, _REST * (time.monotonic() - start))
+    try:
+        stopped = _look(init, handle, leash, plan)
+    except BaseException:  # a fault of ours must not leave the run without a watch
+        _end(init)
+        raise
     if stopped is not None:  # init tells what those it waits for have used, a namespace's end not
         _kill(_descendants(init)[1:])
         select.select([handle], [], [], _LAST_WORDS)
     return stopped, _end(init)
+
+
+def _look(init: int, handle: int, leash: int, plan: Plan) -> Reason | None:
+    """Look again and again until init has ended, or there is a reason to end it."""
+    pause = _PERIOD
+    while True:
+        ready, _, _ = select.select([handle, leash], [], [], pause)
+        if handle in ready:
+            return None
+        start = time.monotonic()
+        stopped = "leash" if leash in ready else _excess(init, plan)
+        if stopped is not None:
+            return stopped
+        pause = max(_PERIOD, _REST * (time.monotonic() - start))
 
 
 def _excess(init: int, plan: Plan) -> Reason | None:
@@ -70,12 +81,17 @@ def _excess(init: int, plan: Plan) -> Reason | None:
 def _too_much_on_disk(workspace: Path) -> bool:
     """Whether a workspace on disk has grown too large; one in memory looks empty from here."""
     count, size = 0, 0
-    for place, _, names in os.walk(workspace):
-        count += 1 + len(names)
-        for name in names:
-            with contextlib.suppress(OSError):
-                size += os.lstat(os.path.join(place, name)).st_blocks * 512  # noqa: PTH118
-        if count > _MAX_FILES or size > 2 * MAX_FILE_MB * MEGABYTE:
+    folders = [str(workspace)]
+    for place in folders:  # not os.walk, which calls itself and so fails in what is deep
+        with contextlib.suppress(OSError), os.scandir(place) as entries:
+            for entry in entries:
+                count += 1
+                with contextlib.suppress(OSError):  # gone meanwhile
+                    size += entry.stat(follow_symlinks=False).st_blocks * 512
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append(entry.path)
+        too_much = count > _MAX_FILES or size > 2 * MAX_FILE_MB * MEGABYTE
+        if too_much or len(place) > _MAX_PATH:
             return True
     return False
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ import pytest
 from grader import batch
 from grader.assignment import load
 from grader.home import labs
-from grader.records import Grade
+from grader.records import Grade, Submission
 from grader.runner import Runner
 from grader.verify import Verification, verify
 
@@ -52,3 +53,15 @@ def shared_assets() -> Path:
     if not named:
         pytest.skip("GRADER_TEST_ASSETS names no folder with Banking77 and BERT's vocabulary")
     return Path(named)
+
+
+def need_full(runner: Runner) -> None:
+    """Skip a test of tier `full` where neither root nor user namespaces are to be had."""
+    case = replace(load("pieces", case="public").cases[0], seconds=60)
+    runner.without, without = (), runner.without
+    run = runner.launch(
+        load("pieces").course, case, Submission("empty", {"empty.py": b""}, "empty.py"), []
+    )
+    runner.without = without
+    if run.tier != "full":
+        pytest.skip(f"only tier {run.tier} here: `full` needs root or user namespaces")

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import ROOT
+from conftest import ROOT, need_full
 from grader import batch, bundles
 from grader.assignment import load
 from grader.collect import collect
@@ -78,6 +78,8 @@ def graded(
         patch.setattr(tempfile, "tempdir", str(tmp_path_factory.mktemp("runs")))
         found = {"tiny": bundles.find("tiny")}
         with Runner(found, without=WITHOUT[request.param]) as runner:
+            if request.param == "full":
+                need_full(runner)
             submissions = list(_submissions(solution.read_bytes(), markers["other"]))
             grades = _grade(submissions, runner)
             yield Graded(request.param, grades, set(markers.values()), Path(tempfile.gettempdir()))

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from conftest import need_full
 from grader import bundles, kernel, landlock, sandbox, seccomp
 from grader.assignment import load
 from grader.records import Case, Run, SandboxError, Submission
@@ -57,6 +58,8 @@ def _attack(runner: Runner, attack: str, canary: Path, without: tuple[str, ...])
 def test_each_layer_stops_what_gets_through_without_it(
     layer: str, bare: Runner, tmp_path: Path
 ) -> None:
+    if layer in ("namespaces", "root"):
+        need_full(bare)
     also, attack = ATTACKS[layer]
     canary = tmp_path / "canary.txt"
     canary.write_text("canary")
@@ -67,6 +70,7 @@ def test_each_layer_stops_what_gets_through_without_it(
 
 
 def test_tiers_follow_from_layers(bare: Runner, tmp_path: Path) -> None:
+    need_full(bare)
     for without, tier in (
         ((), "full"),
         (("namespaces",), "container"),
@@ -116,6 +120,8 @@ BUSY = b"hoard = bytearray(100 * 2**20)\nwhile True: pass\n"
 
 @pytest.mark.parametrize("without", [(), ("namespaces",)], ids=["full", "container"])
 def test_a_run_that_was_killed_tells_what_it_used(without: tuple[str, ...], bare: Runner) -> None:
+    if not without:
+        need_full(bare)
     bare.without = without
     submission = Submission("busy", {"busy.py": BUSY}, "busy.py")
     run = bare.launch(load("pieces").course, replace(CASE, seconds=3), submission, [])
