@@ -216,7 +216,10 @@ def describe(problem: BaseException, workspace: Path) -> str:
     """An exception as a student should read it: what, where in their own files, and the mend."""
     told = f"{type(problem).__name__}: {_text(problem)}".rstrip(": ")
     mend = _mend(problem)
-    where = _where(problem, workspace)
+    try:
+        where = _where(problem, workspace)
+    except Exception:  # noqa: BLE001 - a hostile file name or frame
+        where = []
     return "\n".join([told + (f" ({mend})" if mend else ""), *where])[: 5 * _MAX_TEXT]
 
 
