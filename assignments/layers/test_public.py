@@ -296,6 +296,8 @@ def _accuracies(lines, name, train, val, reference):
         mine = [_fraction(value) for value in found[:2]]
         errors = [abs(mine[0] - train), abs(mine[1] - val)]
         if errors[0] <= _band(reference, "train") and errors[1] <= _band(reference, "val"):
+            for value, rows in zip(mine, ("train", "val"), strict=True):
+                _four_decimals(value, reference["sizes"][rows], name)
             return
         if closest is None or sum(errors) < closest[0]:
             closest = (sum(errors), " ".join(f"{value:g}" for value in found[:2]))
@@ -303,3 +305,9 @@ def _accuracies(lines, name, train, val, reference):
         f"the closest line has {closest[1]}" if closest else "no line has its name and two numbers"
     )
     raise Mismatch(f"{name}: expected the accuracies {train:.4f} {val:.4f}; {got}")
+
+
+def _four_decimals(value, rows, name):
+    """An accuracy is a number of rows divided by all; to fewer decimals it is no longer one."""
+    if abs(value - round(value * rows) / rows) > ROUNDED:
+        raise Mismatch(f"{name}: expected accuracies to four decimals or more, got {value:g}")
