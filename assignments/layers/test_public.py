@@ -5,14 +5,16 @@ from itertools import pairwise
 
 import pytest
 
+from grader.bands import band
 from grader.compare import Mismatch, close, kind, number, numbers, same_set, within
 
-#: How far an entry of a view may be off. Over batches of 16 to 256, rows sorted by length, eager
-#: attention and 1 or 2 threads, no entry of the tiny bundle moved by more than 2.4e-6.
+#: How far an entry of a view may be off, as the task says. Over batches of 16 to 256, rows sorted by
+#: length, eager attention and 1 or 2 threads, no entry of the tiny bundle moved by more than 2.4e-6.
 FEATURES = 1e-5
-#: How far an entry of a head may be off, given the same features. With 1 or 2 threads none moved,
-#: with the gradient in closed form instead of autograd by 1.1e-5; known mistakes move some by 1e-2.
-HEADS = 1e-4
+#: How far an entry of a head may be off, given the same features; known mistakes move some by 1e-2.
+HEADS = band("heads")
+#: How many rows an accuracy of the student's own heads may be off.
+ROWS = band("rows")
 #: Half a unit of the fourth decimal, to which an accuracy may have been rounded, and a little.
 ROUNDED = 6e-5
 #: Lines that are looked at: enough for many prints more than the task's.
@@ -129,7 +131,7 @@ def test_scores(student, reference, credit):
             if name not in student["scores"]:
                 raise Mismatch(f"scores: there is no {name!r}")
             mine = student["scores"][name]
-            within(mine, theirs, f"scores[{name!r}]", _band(reference, "val"))
+            within(mine, theirs, f"scores[{name!r}]", _off(reference, "val"))
 
 
 @pytest.mark.part(
@@ -143,7 +145,7 @@ def test_chosen(student, reference):
     chosen, scores = student["chosen"], student["scores"]
     same_set(list(scores), list(reference["scores"]), "names of the scores")
     mine = {name: _fraction(number(value, f"scores[{name!r}]")) for name, value in scores.items()}
-    band = _band(reference, "val")
+    band = _off(reference, "val")
     if all(abs(mine[name] - theirs) > band for name, theirs in reference["scores"].items()):
         raise Mismatch("chosen: none of the scores that it was chosen by is right")
     if chosen not in mine:
@@ -202,7 +204,7 @@ def test_line_equal(student, reference):
 def test_line_test(student, reference):
     """The view that was chosen is printed with its accuracy on the test queries, and no other."""
     lines, chosen = student.lines[:MAX_LINES], student["chosen"]
-    accuracies, band = reference["accuracies"]["test"], _band(reference, "test")
+    accuracies, band = reference["accuracies"]["test"], _off(reference, "test")
     if chosen not in accuracies:
         raise Mismatch(f"chosen: expected the name of a view, got {chosen!r:.60}")
     tested = [name for name in accuracies if _tested(lines, name, accuracies, band)]
@@ -239,15 +241,9 @@ def _same_labels(mine, theirs, what):
         )
 
 
-def _band(reference, rows):
-    """How far an accuracy may be off: one row, or 0.001 where a row is less.
-
-    Over 12 draws of the tiny bundle's public case, and features in 4 ways that should not matter
-    (see FEATURES), none of 1,008 accuracies moved. So at most 3 in 1,000 move at all (with 95%
-    confidence), by a row that lies between two intents; by two rows, about 1 in 100,000. Over the
-    30 accuracies of a submission a right one fails with a chance of at most 3 in 10,000.
-    """
-    return max(0.001, 1 / reference["sizes"][rows]) + ROUNDED
+def _off(reference, rows):
+    """How far an accuracy may be off: so many rows, or 0.001 where a row is less."""
+    return max(0.001, ROWS / reference["sizes"][rows]) + ROUNDED
 
 
 def _fraction(accuracy):
@@ -295,7 +291,7 @@ def _accuracies(lines, name, train, val, reference):
             continue
         mine = [_fraction(value) for value in found[:2]]
         errors = [abs(mine[0] - train), abs(mine[1] - val)]
-        if errors[0] <= _band(reference, "train") and errors[1] <= _band(reference, "val"):
+        if errors[0] <= _off(reference, "train") and errors[1] <= _off(reference, "val"):
             for value, rows in zip(mine, ("train", "val"), strict=True):
                 _four_decimals(value, reference["sizes"][rows], name)
             return
