@@ -8,8 +8,8 @@ import pytest
 from grader.bands import band
 from grader.compare import Mismatch, close, kind, number, numbers, same_set, within
 
-#: How far an entry of a view may be off, as the task says. Over batches of 16 to 256, rows sorted by
-#: length, eager attention and 1 or 2 threads, no entry of the tiny bundle moved by more than 2.4e-6.
+#: How far an entry of a view may be off, as the task says. Over batches of 16 to 256, rows sorted
+#: by length, eager attention and 1 or 2 threads, none of the tiny bundle moved by more than 2.4e-6.
 FEATURES = 1e-5
 #: How far an entry of a head may be off, given the same features; known mistakes move some by 1e-2.
 HEADS = band("heads")
