@@ -115,6 +115,26 @@ def calibrate(
     return Calibration(bands, tuple(problems))
 
 
+def right_runs(
+    assignment: Assignment, runner: Runner, draws: int, workers: int = 2
+) -> dict[str, tuple[int, int]]:
+    """How often what is right loses points under the bands as they are: by file, of how many runs.
+
+    Args:
+        assignment: the lab, with its solutions.
+        runner: where the files run.
+        draws: in how many draws of each case's rows they run, the case's own the first.
+        workers: how many runs go on at once.
+    """
+    wide = replace(assignment, cases=tuple(_draws(assignment.cases, draws)))
+    expected = make_known(wide, runner.bundles, runner.run_case)
+    made = [file for file in _files(assignment) if file.kind == "right"]
+    return {
+        name: (len(short(assignment.bands)), len(wide.cases))
+        for name, short in _judged(wide, expected, runner, made, workers)
+    }
+
+
 def _draws(cases: Sequence[Case], draws: int) -> Iterator[Case]:
     """Each case with its own rows and with others."""
     for case in cases:
