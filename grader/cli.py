@@ -85,14 +85,16 @@ def grade(
     as_json: _Json = False,
 ) -> None:
     """Grade a class and write grades and feedback; what has not changed is not graded again."""
-    from grader import batch, classlist, pipeline
     from grader.assignment import load
     from grader.collect import find
-    from grader.progress import Progress
-    from grader.results import Results
 
     assignment = load(lab, bundle=bundle, case=case, seconds=seconds)
     found = find(assignment, submissions)
+
+    from grader import batch, classlist, pipeline  # torch takes seconds to import
+    from grader.progress import Progress
+    from grader.results import Results
+
     min_tier = "limits" if trust_submissions else require_sandbox or assignment.min_tier
     progress = Progress(_err, f"grading {lab}", len(found))
     with (
