@@ -27,7 +27,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from grader import general
-from grader.checks import OUTPUT
+from grader.asked import OUTPUT
 from grader.leaves import Difference, Leaf, answers, differ
 from grader.mistakes import Differences, Mistakes, Question
 from grader.printed import Printed, PrintedDifference, printed

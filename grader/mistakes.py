@@ -16,14 +16,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from grader import checks
+from grader import asked, checks
 from grader.bundles import Bundle
 from grader.known import RunCase, kept_run
 from grader.leaves import Difference, answers, difference
 from grader.printed import PrintedDifference, printed, printed_difference
 from grader.records import Assignment, AssignmentError, Run, Submission
 
-#: What was asked: a case and a probe, or `checks.OUTPUT` for what was printed.
+#: What was asked: a case and a probe, or `asked.OUTPUT` for what was printed.
 Question: TypeAlias = tuple[str, str]
 Differences: TypeAlias = Mapping[Question, Difference | PrintedDifference]
 
@@ -102,7 +102,7 @@ def compared(runs: Mapping[str, Run], expected: Mapping[str, Run]) -> Difference
             if values := difference(answer, ours.get(probe, {})):
                 found[case, probe] = values
         if output := printed_difference(printed(run.output), printed(expected[case].output)):
-            found[case, checks.OUTPUT] = output
+            found[case, asked.OUTPUT] = output
     return found
 
 

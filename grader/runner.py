@@ -15,7 +15,8 @@ from types import TracebackType
 from grader import codec
 from grader.assignment import probe_sources
 from grader.bundles import Bundle
-from grader.listen import Heard, listen
+from grader.heard import Heard
+from grader.listen import listen
 from grader.records import TIERS, Assignment, Case, Run, SandboxError, Submission, Tier
 from grader.sandbox import Plan, tier
 from grader.support import SUPPORT_SECONDS, as_file, support_probe, support_submission

@@ -13,8 +13,9 @@ import pytest
 import torch
 
 from grader import score
+from grader.asked import OUTPUT
 from grader.assignment import load
-from grader.checks import OUTPUT, check
+from grader.checks import check
 from grader.records import Assignment, AssignmentError, Check, Grade, Run, Submission
 
 _names = map("lab_{}".format, itertools.count())  # a module of checks is imported once a process

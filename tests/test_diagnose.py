@@ -12,8 +12,8 @@ from rich.console import Console
 
 from conftest import ROOT
 from grader import batch, general, render
+from grader.asked import OUTPUT
 from grader.assignment import load
-from grader.checks import OUTPUT
 from grader.diagnose import diagnose
 from grader.home import labs
 from grader.leaves import leaves
