@@ -1,6 +1,6 @@
 """Looks for tokens in its own environment and in that of every process. Status: ok
 
-Held by: namespaces or landlock or capabilities, container: landlock or capabilities
+Held by: namespaces or landlock and capabilities, container: landlock and capabilities
 """
 
 import glob
