@@ -1,7 +1,8 @@
 """Hostile submissions: each ends in its status, earns nothing, finds nothing, leaves nothing.
 
-Every file in `hostile/` says in its docstring how it must end: `Status: blocked`, or, where a
-tier differs, `Status: error, container: blocked`. The table of all outcomes is printed at the end.
+Every file in `hostile/` says in its docstring how it must end, and what stops it: `Status: blocked`
+and `Held by: seccomp`, or, where a tier differs, `Status: error, container: blocked`. The table of
+all outcomes is printed at the end.
 """
 
 from __future__ import annotations
@@ -10,10 +11,11 @@ import ast
 import re
 import secrets
 import shutil
+import subprocess
 import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -32,15 +34,35 @@ WITHOUT = {"full": (), "container": ("namespaces",)}
 #: Seconds that a run may take: a busy machine must not turn another end into a timeout.
 PATIENCE, HASTE = 40, 2
 MARKER = re.compile(r"PLANTED-[a-z]+-[0-9a-f]{8}")
+#: What `Held by` may name: layers of the kernel's, which a run can do without, and bounds of ours.
+LAYERS = {"namespaces", "root", "landlock", "seccomp", "limits", "capabilities"}
+BOUNDS = {
+    "values": "nothing in the process is worth patching or reading, and only values come out",
+    "deadline": "the time for the script and for each question",
+    "caps": "the most that a run may print and send",
+    "watch": "the jailer's look at memory, processes and files",
+    "end": "with a run all its processes end and its folder goes",
+    "several": "more than one layer, not tried one by one: set free, it could harm the machine, or "
+    "what it may do also hangs on the caller's rights",
+}
 
 
-def _statuses(path: Path) -> dict[str, str]:
-    docstring = ast.get_docstring(ast.parse(path.read_text("utf-8"))) or ""
-    (status, container) = re.findall(r"Status: (\w+)(?:, container: (\w+))?$", docstring)[0]
-    return {"full": status, "container": container or status}
+#: Those that leave no trace in how a run ends.
+UNSEEN = {"values", "end", "several"}
 
 
-NEVER_END = {path.stem for path in FILES if set(_statuses(path).values()) == {"timeout"}}
+def _docstring(path: Path) -> str:
+    return ast.get_docstring(ast.parse(path.read_text("utf-8"))) or ""
+
+
+def _stated(what: str, path: Path) -> dict[str, str]:
+    """By tier, what a submission's docstring says of its `Status` or of what it is `Held by`."""
+    pattern = rf"{what}: ([a-z ]+)(?:, container: ([a-z ]+))?$"
+    (full, container) = re.findall(pattern, _docstring(path), re.MULTILINE)[0]
+    return {"full": full, "container": container or full}
+
+
+NEVER_END = {path.stem for path in FILES if set(_stated("Status", path).values()) == {"timeout"}}
 
 
 @dataclass(frozen=True)
@@ -51,6 +73,7 @@ class Graded:
     grades: dict[str, Grade]
     markers: set[str]
     workspaces: Path
+    runner: Runner
 
     def run(self, name: str) -> Run:
         return self.grades[name].runs[0]
@@ -77,12 +100,16 @@ def graded(
         patch.setenv("SECRET_TOKEN", markers["environment"])
         patch.setattr(tempfile, "tempdir", str(tmp_path_factory.mktemp("runs")))
         found = {"tiny": bundles.find("tiny")}
-        with Runner(found, without=WITHOUT[request.param]) as runner:
+        with (
+            Runner(found, without=WITHOUT[request.param]) as runner,
+            subprocess.Popen(["cat"], stdin=subprocess.PIPE),  # has the token in its environment
+        ):
             if request.param == "full":
                 need_full(runner)
             submissions = list(_submissions(solution.read_bytes(), markers["other"]))
             grades = _grade(submissions, runner)
-            yield Graded(request.param, grades, set(markers.values()), Path(tempfile.gettempdir()))
+            folder = Path(tempfile.gettempdir())
+            yield Graded(request.param, grades, set(markers.values()), folder, runner)
     _print_table(request, request.param, grades)
 
 
@@ -121,7 +148,7 @@ def _print_table(request: pytest.FixtureRequest, tier: str, grades: dict[str, Gr
 def test_ends_in_its_status_and_earns_nothing(path: Path, graded: Graded) -> None:
     grade = graded.grades[path.stem]
     run = grade.runs[0]
-    assert (run.status, grade.points) == (_statuses(path)[graded.tier], 0), run
+    assert (run.status, grade.points) == (_stated("Status", path)[graded.tier], 0), run
     assert run.tier == graded.tier
     assert grade.possible == graded.grades[f"after_{path.stem}"].possible
     assert not grade.review, grade.checks
@@ -151,6 +178,39 @@ def test_nothing_is_left_behind(graded: Graded) -> None:
     assert [path.name for path in place.iterdir()] == ["lock"]
 
 
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_is_held_by_what_the_page_names(
+    path: Path, graded: Graded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without the layers named it ends otherwise; a bound of ours shows in how the run ended."""
+    held = graded.run(path.stem)
+    names = set(re.split(" or | and ", _stated("Held by", path)[graded.tier]))
+    assert names <= LAYERS | BOUNDS.keys()
+    if not names & LAYERS:
+        assert names == {_bound(held)} or (_bound(held) is None and names <= UNSEEN)
+        return
+    without = (*WITHOUT[graded.tier], *sorted(names & LAYERS))
+    monkeypatch.setattr(graded.runner, "without", without)
+    case = load("pieces", case="public", seconds=PATIENCE).cases[0]
+    if held.status == "memory":  # a moment's work if limited; else the deadline alone ends it
+        case = replace(case, seconds=1, memory_mb=64)
+    elif path.stem == "reads_files":  # it has the whole machine to walk through now
+        case = replace(case, seconds=HASTE)
+    submission = Submission("mallory", {"pieces.py": path.read_bytes()}, "pieces.py")
+    free = graded.runner.run_case(load("pieces"), case, submission)
+    assert (free.status, free.values.get("words")) != (held.status, held.values.get("words")), free
+
+
+def _bound(run: Run) -> str | None:
+    """The bound of ours that stopped a run, by its status and its message."""
+    message = run.message or ""
+    if run.status == "timeout":
+        return "deadline"
+    if run.status == "output" or message.startswith("the process sent what is no value"):
+        return "caps"
+    return "watch" if re.match("stopped: it (needed|started|wrote) more", message) else None
+
+
 @pytest.mark.parametrize("name", ["text.py", "encoder.py", "course_bundle.py", "conftest.py"])
 @pytest.mark.parametrize("place", ["", "helpers/"])
 def test_shadowing_files_are_set_aside(name: str, place: str, tmp_path: Path) -> None:
@@ -175,7 +235,7 @@ def test_shadowing_the_standard_library_and_ours_changes_nothing(runner: Runner)
 
 
 def table() -> str:
-    """The page of attacks: what each does, and its status at each tier."""
+    """The page of attacks: what each does, its status at each tier, and what stops it there."""
     lines = [
         "# Attacks that the tests run",
         "",
@@ -183,14 +243,23 @@ def table() -> str:
         "each ends as stated here, earns nothing, finds no planted secret and leaves nothing",
         "behind, and that the good submission beside it is unaffected.",
         "",
-        "| submission | what it does | `full` | `container` |",
-        "|---|---|---|---|",
+        "What stops it is tried as well: where layers of the sandbox are named, the attack runs",
+        "without them and must end otherwise or bring something out. `or`: each of them stops it",
+        "alone; `and`: each stops a part. `capabilities` matter where the grader runs as root.",
+        "`seccomp` and `landlock` stand on `no_new_privs`, which is not named beside them. The",
+        "other words are bounds of the grader's own:",
+        "",
+        *(f"- `{name}`: {about}" for name, about in BOUNDS.items()),
+        "",
+        "| submission | what it does | `full` | stopped by (`full`) "
+        "| `container` | stopped by (`container`) |",
+        "|---|---|---|---|---|---|",
     ]
     for path in FILES:
-        docstring = ast.get_docstring(ast.parse(path.read_text("utf-8"))) or ""
-        about = docstring.split(" Status:")[0].rstrip(".")
-        ends = _statuses(path)
-        lines.append(f"| `{path.stem}` | {about} | {ends['full']} | {ends['container']} |")
+        about = _docstring(path).split(" Status:")[0].rstrip(".")
+        ends, by = _stated("Status", path), _stated("Held by", path)
+        tiers = " | ".join(f"{ends[tier]} | {by[tier]}" for tier in ("full", "container"))
+        lines.append(f"| `{path.stem}` | {about} | {tiers} |")
     return "\n".join(lines) + "\n"
 
 

@@ -1,4 +1,7 @@
-"""Aborts. Status: crashed"""
+"""Aborts. Status: crashed
+
+Held by: values
+"""
 
 import os
 

@@ -1,4 +1,7 @@
-"""Answers many thousand questions, with names that no file should have. Status: crashed"""
+"""Answers many thousand questions, with names that no file should have. Status: crashed
+
+Held by: caps
+"""
 
 import os
 import struct

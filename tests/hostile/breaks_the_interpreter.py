@@ -1,4 +1,7 @@
-"""Ends in a segmentation fault. Status: crashed"""
+"""Ends in a segmentation fault. Status: crashed
+
+Held by: values
+"""
 
 import ctypes
 

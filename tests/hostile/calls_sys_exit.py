@@ -1,4 +1,7 @@
-"""Ends the script by sys.exit(). Status: error"""
+"""Ends the script by sys.exit(). Status: error
+
+Held by: values
+"""
 
 import sys
 

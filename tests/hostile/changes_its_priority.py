@@ -1,4 +1,7 @@
-"""Asks for more of the processor than others get. Status: ok"""
+"""Asks for more of the processor than others get. Status: ok
+
+Held by: several
+"""
 
 import os
 import resource

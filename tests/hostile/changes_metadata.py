@@ -1,4 +1,7 @@
-"""Changes rights, owners and times of files outside. Status: ok"""
+"""Changes rights, owners and times of files outside. Status: ok
+
+Held by: several
+"""
 
 import os
 import sys

@@ -1,4 +1,7 @@
-"""Writes to the kernel's files, and opens devices. Status: ok"""
+"""Writes to the kernel's files, and opens devices. Status: ok
+
+Held by: several
+"""
 
 import os
 

@@ -1,4 +1,7 @@
-"""Announces a frame of many gigabytes. Status: crashed"""
+"""Announces a frame of many gigabytes. Status: crashed
+
+Held by: caps
+"""
 
 import os
 import struct

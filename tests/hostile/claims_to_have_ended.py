@@ -1,4 +1,7 @@
-"""Says that everything was asked and goes on. Status: timeout"""
+"""Says that everything was asked and goes on. Status: timeout
+
+Held by: deadline
+"""
 
 import os
 import struct

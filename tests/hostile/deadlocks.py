@@ -1,4 +1,7 @@
-"""Waits for a lock that it holds. Status: timeout"""
+"""Waits for a lock that it holds. Status: timeout
+
+Held by: deadline
+"""
 
 import threading
 

@@ -1,4 +1,7 @@
-"""Takes memory until there is none. Status: memory"""
+"""Takes memory until there is none. Status: memory
+
+Held by: limits
+"""
 
 hoard = []
 while True:

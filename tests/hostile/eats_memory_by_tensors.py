@@ -1,4 +1,7 @@
-"""Takes memory until there is none, as tensors. Status: memory"""
+"""Takes memory until there is none, as tensors. Status: memory
+
+Held by: limits
+"""
 
 import torch
 

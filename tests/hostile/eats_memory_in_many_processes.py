@@ -1,4 +1,7 @@
-"""Shares a great hunger among processes that are each modest. Status: memory"""
+"""Shares a great hunger among processes that are each modest. Status: memory
+
+Held by: watch
+"""
 
 import os
 import time

@@ -1,4 +1,7 @@
-"""Leaves before anything is asked, with the exit status of success. Status: crashed"""
+"""Leaves before anything is asked, with the exit status of success. Status: crashed
+
+Held by: values
+"""
 
 import os
 

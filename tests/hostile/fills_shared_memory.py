@@ -1,4 +1,7 @@
-"""Fills /dev/shm, which would outlive it. Status: error, container: blocked"""
+"""Fills /dev/shm, which would outlive it. Status: error, container: blocked
+
+Held by: several
+"""
 
 with open("/dev/shm/grader-was-here", "wb") as stream:
     while True:

@@ -1,4 +1,7 @@
-"""Floods standard error from below Python. Status: output"""
+"""Floods standard error from below Python. Status: output
+
+Held by: caps
+"""
 
 import os
 

@@ -1,4 +1,7 @@
-"""Sends small frames of no meaning without end, each of them a sign of life. Status: crashed"""
+"""Sends small frames of no meaning without end, each of them a sign of life. Status: crashed
+
+Held by: caps
+"""
 
 import os
 import struct

@@ -1,4 +1,7 @@
-"""Writes answers of its own making to every descriptor, then leaves. Status: crashed"""
+"""Writes answers of its own making to every descriptor, then leaves. Status: crashed
+
+Held by: values
+"""
 
 import json
 import os

@@ -1,4 +1,7 @@
-"""Writes every results file it can think of, then leaves. Status: crashed"""
+"""Writes every results file it can think of, then leaves. Status: crashed
+
+Held by: values
+"""
 
 import json
 import os

@@ -1,4 +1,7 @@
-"""Calls the kernel through the table of another architecture. Status: blocked"""
+"""Calls the kernel through the table of another architecture. Status: blocked
+
+Held by: seccomp
+"""
 
 import ctypes
 

@@ -1,4 +1,7 @@
-"""Opens a connection. Status: blocked"""
+"""Opens a connection. Status: blocked
+
+Held by: namespaces or landlock or seccomp, container: landlock or seccomp
+"""
 
 import socket
 

@@ -1,4 +1,7 @@
-"""Fills the disk where no path reaches. Status: error, container: blocked"""
+"""Fills the disk where no path reaches. Status: error, container: blocked
+
+Held by: root or watch, container: watch
+"""
 
 import os
 

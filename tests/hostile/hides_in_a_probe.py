@@ -1,4 +1,7 @@
-"""Is well-behaved as a script and hangs as soon as a question is asked. Status: timeout"""
+"""Is well-behaved as a script and hangs as soon as a question is asked. Status: timeout
+
+Held by: deadline
+"""
 
 
 class Slow:

@@ -1,4 +1,7 @@
-"""Sends signals to everything it can name. Status: ok"""
+"""Sends signals to everything it can name. Status: ok
+
+Held by: several
+"""
 
 import os
 import signal

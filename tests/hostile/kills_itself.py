@@ -1,4 +1,7 @@
-"""Sends itself the signal that cannot be caught. Status: crashed"""
+"""Sends itself the signal that cannot be caught. Status: crashed
+
+Held by: values
+"""
 
 import os
 import signal

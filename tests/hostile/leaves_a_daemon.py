@@ -1,4 +1,7 @@
-"""Leaves a process behind that writes and lives on, then ends as if all were well. Status: ok"""
+"""Leaves a process behind that writes and lives on, then ends as if all were well. Status: ok
+
+Held by: end
+"""
 
 import os
 import time

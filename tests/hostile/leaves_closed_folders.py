@@ -1,4 +1,7 @@
-"""Leaves folders that may not be read, with names that are no text. Status: ok"""
+"""Leaves folders that may not be read, with names that are no text. Status: ok
+
+Held by: end
+"""
 
 import os
 

@@ -1,4 +1,7 @@
-"""Hands in an object that equals everything, and a tensor that overrides its operations. Status: ok"""
+"""Hands in an object that equals everything, and a tensor that overrides its operations. Status: ok
+
+Held by: values
+"""
 
 import torch
 

@@ -1,4 +1,7 @@
-"""Hands in collections whose lengths and items contradict each other. Status: ok"""
+"""Hands in collections whose lengths and items contradict each other. Status: ok
+
+Held by: values
+"""
 
 
 class Liar(list):

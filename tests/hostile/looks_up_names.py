@@ -1,4 +1,7 @@
-"""Asks the domain name system, and sends a datagram. Status: blocked"""
+"""Asks the domain name system, and sends a datagram. Status: blocked
+
+Held by: namespaces or seccomp, container: seccomp
+"""
 
 import socket
 

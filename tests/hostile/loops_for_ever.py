@@ -1,4 +1,7 @@
-"""Never ends. Status: timeout"""
+"""Never ends. Status: timeout
+
+Held by: deadline
+"""
 
 while True:
     pass

@@ -1,4 +1,7 @@
-"""Makes files without end, small and deep. Status: error, container: blocked"""
+"""Makes files without end, small and deep. Status: error, container: blocked
+
+Held by: several, container: watch
+"""
 
 import os
 

@@ -1,4 +1,7 @@
-"""Mounts, unmounts and changes root. Status: ok"""
+"""Mounts, unmounts and changes root. Status: ok
+
+Held by: several
+"""
 
 import ctypes
 

@@ -1,4 +1,7 @@
-"""Opens files until it may no more. Status: error"""
+"""Opens files until it may no more. Status: error
+
+Held by: several
+"""
 
 hoard = []
 while True:

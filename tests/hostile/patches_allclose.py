@@ -1,4 +1,7 @@
-"""Makes every comparison true, in the process that holds nothing to compare with. Status: ok"""
+"""Makes every comparison true, in the process that holds nothing to compare with. Status: ok
+
+Held by: values
+"""
 
 import builtins
 

@@ -1,4 +1,7 @@
-"""Takes over the import system and the names of the probes' modules. Status: ok"""
+"""Takes over the import system and the names of the probes' modules. Status: ok
+
+Held by: values
+"""
 
 import builtins
 import sys

@@ -1,4 +1,7 @@
-"""Replaces the modules that carry its values, so that they carry praise. Status: crashed"""
+"""Replaces the modules that carry its values, so that they carry praise. Status: crashed
+
+Held by: values
+"""
 
 import json
 

@@ -1,4 +1,7 @@
-"""Floods standard output. Status: output"""
+"""Floods standard output. Status: output
+
+Held by: caps
+"""
 
 line = "x" * 1023
 for _ in range(1024 * 1024):

@@ -1,4 +1,7 @@
-"""Prints what a page, a terminal or a workflow might take for its own. Status: error"""
+"""Prints what a page, a terminal or a workflow might take for its own. Status: error
+
+Held by: values
+"""
 
 print("</pre><script>alert(1)</script><img src=x onerror=alert(1)>")
 print("::error file=x::owned\n::set-output name=points::10\n```\n# Full marks\n")

@@ -1,4 +1,7 @@
-"""Raises an exception whose message cannot be read. Status: error"""
+"""Raises an exception whose message cannot be read. Status: error
+
+Held by: values
+"""
 
 
 class Evil(Exception):

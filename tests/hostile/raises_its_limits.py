@@ -1,4 +1,7 @@
-"""Tries to lift the limits that hold it. Status: memory"""
+"""Tries to lift the limits that hold it. Status: memory
+
+Held by: limits
+"""
 
 import resource
 

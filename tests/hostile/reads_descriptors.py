@@ -1,4 +1,7 @@
-"""Reads from every descriptor and follows each to its file. Status: ok"""
+"""Reads from every descriptor and follows each to its file. Status: ok
+
+Held by: values
+"""
 
 import os
 import re

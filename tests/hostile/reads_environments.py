@@ -1,4 +1,7 @@
-"""Looks for tokens in its own environment and in that of every process. Status: ok"""
+"""Looks for tokens in its own environment and in that of every process. Status: ok
+
+Held by: namespaces or landlock and capabilities, container: landlock and capabilities
+"""
 
 import glob
 import os

@@ -1,4 +1,7 @@
-"""Walks stack frames and every object that the collector knows. Status: ok"""
+"""Walks stack frames and every object that the collector knows. Status: ok
+
+Held by: values
+"""
 
 import gc
 import re

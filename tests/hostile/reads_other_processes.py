@@ -1,4 +1,7 @@
-"""Reads the memory of every other process, by file and by system call. Status: ok"""
+"""Reads the memory of every other process, by file and by system call. Status: ok
+
+Held by: several
+"""
 
 import ctypes
 import glob

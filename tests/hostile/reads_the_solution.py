@@ -1,4 +1,7 @@
-"""Looks for the solution wherever it could lie, and hands it in. Status: ok"""
+"""Looks for the solution wherever it could lie, and hands it in. Status: ok
+
+Held by: root or landlock, container: landlock
+"""
 
 import glob
 import os

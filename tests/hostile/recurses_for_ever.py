@@ -1,4 +1,7 @@
-"""Calls itself until Python has enough of it. Status: error"""
+"""Calls itself until Python has enough of it. Status: error
+
+Held by: values
+"""
 
 
 def count(n):

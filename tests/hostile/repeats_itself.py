@@ -1,4 +1,7 @@
-"""Sends what it may send once again and again, to keep the deadline away. Status: crashed"""
+"""Sends what it may send once again and again, to keep the deadline away. Status: crashed
+
+Held by: caps
+"""
 
 import os
 import struct

@@ -1,4 +1,7 @@
-"""Runs another program. Status: blocked"""
+"""Runs another program. Status: blocked
+
+Held by: seccomp
+"""
 
 import subprocess
 

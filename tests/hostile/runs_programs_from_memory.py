@@ -1,4 +1,7 @@
-"""Makes a file in memory alone and tries to run it. Status: blocked"""
+"""Makes a file in memory alone and tries to run it. Status: blocked
+
+Held by: seccomp
+"""
 
 import os
 

@@ -1,4 +1,7 @@
-"""Sends headers that are small as text and large as objects. Status: crashed"""
+"""Sends headers that are small as text and large as objects. Status: crashed
+
+Held by: caps
+"""
 
 import os
 import struct

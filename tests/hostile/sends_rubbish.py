@@ -1,4 +1,7 @@
-"""Writes what is no frame to the pipe for values. Status: crashed"""
+"""Writes what is no frame to the pipe for values. Status: crashed
+
+Held by: caps
+"""
 
 import os
 

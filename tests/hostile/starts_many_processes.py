@@ -1,4 +1,7 @@
-"""Forks until it may no more. Status: error, container: blocked"""
+"""Forks until it may no more. Status: error, container: blocked
+
+Held by: limits or watch, container: watch
+"""
 
 import os
 import time

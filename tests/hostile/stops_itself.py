@@ -1,4 +1,7 @@
-"""Stops, so that a polite request to end is never read. Status: timeout"""
+"""Stops, so that a polite request to end is never read. Status: timeout
+
+Held by: deadline
+"""
 
 import os
 import signal

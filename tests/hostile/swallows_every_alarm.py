@@ -1,4 +1,7 @@
-"""Never ends, and catches whatever would stop it. Status: timeout"""
+"""Never ends, and catches whatever would stop it. Status: timeout
+
+Held by: deadline
+"""
 
 import signal
 

@@ -1,4 +1,7 @@
-"""Starts a thread that never ends, which would hold up an ordinary exit. Status: ok"""
+"""Starts a thread that never ends, which would hold up an ordinary exit. Status: ok
+
+Held by: end
+"""
 
 import threading
 import time

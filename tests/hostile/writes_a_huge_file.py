@@ -1,4 +1,7 @@
-"""Fills the disk. Status: error"""
+"""Fills the disk. Status: error
+
+Held by: root or limits or watch, container: limits or watch
+"""
 
 with open("huge", "wb") as stream:
     while True:

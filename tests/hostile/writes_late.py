@@ -1,4 +1,7 @@
-"""Leaves threads and exit handlers that answer after everything was asked. Status: ok"""
+"""Leaves threads and exit handlers that answer after everything was asked. Status: ok
+
+Held by: end
+"""
 
 import atexit
 import json
