@@ -70,11 +70,15 @@ _DENIED_OUTSIDE_MOUNTS: dict[str, tuple[int | None, int | None]] = {
     "removexattrat": (466, 466), "file_setattr": (469, 469),
 }  # fmt: skip
 
-#: Refused where there is no process namespace, but on the process itself (first argument).
+#: Refused but on the process itself (first argument).
 _OWN_PROCESS_ONLY: dict[str, tuple[int | None, int | None]] = {
+    "prlimit64": (302, 261), "sched_setaffinity": (203, 122), "sched_setparam": (142, 118),
+    "sched_setscheduler": (144, 119), "sched_setattr": (314, 274),
+}  # fmt: skip
+#: Likewise, where there is no process namespace.
+_OWN_SIGNALS_ONLY: dict[str, tuple[int | None, int | None]] = {
     "kill": (62, 129), "tkill": (200, 130), "tgkill": (234, 131), "rt_sigqueueinfo": (129, 138),
-    "rt_tgsigqueueinfo": (297, 240), "prlimit64": (302, 261), "sched_setaffinity": (203, 122),
-    "sched_setparam": (142, 118), "sched_setscheduler": (144, 119), "sched_setattr": (314, 274),
+    "rt_tgsigqueueinfo": (297, 240),
 }  # fmt: skip
 _OTHERS_ONLY: dict[str, tuple[int | None, int | None]] = {
     "pidfd_send_signal": (424, 424), "setpriority": (141, 140), "ioprio_set": (251, 30),
@@ -109,7 +113,7 @@ def install(*, own_processes: bool, own_mounts: bool) -> bool:
 def program(machine: str, pid: int, own_processes: bool, own_mounts: bool) -> bytes:
     """The filter's instructions, eight bytes each (struct sock_filter)."""
     column, architecture = _ARCHITECTURES[machine]
-    denied = dict(_DENIED)
+    denied, own_only = dict(_DENIED), dict(_OWN_PROCESS_ONLY)
     lines = [
         _line(_LOAD, _ARCH),
         _line(_JUMP_EQUAL, architecture, true=1),
@@ -125,8 +129,9 @@ def program(machine: str, pid: int, own_processes: bool, own_mounts: bool) -> by
         denied |= _DENIED_OUTSIDE_MOUNTS
     if not own_processes:
         denied |= _OTHERS_ONLY
-        for numbers in _OWN_PROCESS_ONLY.values():
-            lines += _own_only(numbers[column], pid)
+        own_only |= _OWN_SIGNALS_ONLY
+    for numbers in own_only.values():
+        lines += _own_only(numbers[column], pid)
     for numbers in denied.values():
         if numbers[column] is not None:
             lines += [_line(_JUMP_EQUAL, numbers[column], false=1), _refuse()]

@@ -23,7 +23,7 @@ STATUSES = {
 @pytest.fixture(scope="module", params=labs())
 def lab(request: pytest.FixtureRequest) -> Assignment:
     """Each lab, with a wall clock that the endless sample waits out."""
-    return load(request.param, seconds=30)
+    return load(request.param, seconds=20)
 
 
 @pytest.fixture(scope="module")

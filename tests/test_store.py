@@ -129,6 +129,7 @@ def test_surrogates_do_no_harm(tmp_path: Path) -> None:
     check = replace(_grade().checks[0], message=text)
     grade = _grade(student="ren\udce9", runs=(run,), checks=(check,), notices=(text,))
     store.save_grade(tmp_path, grade, {"text": text})
+    store.save_run(tmp_path / "runs" / "public", run)
     assert store.load_run(tmp_path / "runs" / "public").output == text
     for path in tmp_path.rglob("*.json"):
         _strict(path.read_text("utf-8"))

@@ -61,7 +61,7 @@ for name in T:
     print(f"{name:8} {score(heads[name], T[name], Y):.4f} {scores[name]:.4f}")
 
 kept = torch.load("bert_features.pt")
-print(torch.allclose(T[f"mean {last}"], kept["F"], atol=1e-5))
+print(torch.allclose(T[f"mean {last - 1}"], kept["F"], atol=1e-5))
 
 chosen = max(scores, key=scores.get)
 print(chosen, f"{score(heads[chosen], views(test)[chosen], labels(test)):.4f}")
