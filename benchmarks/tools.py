@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import shutil
 import statistics
 import sys
@@ -38,11 +39,11 @@ class Outcome:
     workers: int = 1  #: submissions at a time
 
 
-def world(place: Path) -> tuple[Path, dict[str, str]]:
-    """The course modules bound to the public case, and the questions with the right answers.
+def world(place: Path) -> dict[str, str]:
+    """Lay out the course modules bound to the public case, and the questions with their answers.
 
     Returns:
-        Their folder, and the environment in which a script finds them.
+        The environment variables with which a script finds them.
     """
     assignment = load(LAB)
     case = next(case for case in assignment.cases if case.name == CASE)
@@ -56,7 +57,7 @@ def world(place: Path) -> tuple[Path, dict[str, str]]:
     expected = {question: values[question] for question in QUESTIONS}
     (course / "expected.json").write_text(json.dumps(expected), "utf-8")
     bundle = bundles.find(case.bundle).folder
-    return course, {"PYTHONPATH": str(course), "COURSE_BUNDLE": str(bundle)}
+    return {"PYTHONPATH": str(course), "COURSE_BUNDLE": str(bundle)}
 
 
 def harness(students: Path, place: Path, *options: str, workers: int = 1) -> Outcome:
@@ -98,7 +99,7 @@ def one_by_one(
 def pytest(students: Path, place: Path) -> Outcome:
     """`pytest test_pieces.py`, in the harness's own environment."""
     shutil.copy(HERE / "test_pieces.py", place)
-    _, environment = world(place)
+    environment = world(place)
     command = [sys.executable, "-m", "pytest", "-q", "test_pieces.py"]
 
     def grade(script: Path) -> tuple[float, float, float, bool]:
@@ -114,7 +115,7 @@ def otter(students: Path, place: Path, venv: Path) -> Outcome:
     """`otter run -a autograder.zip pieces.py`."""
     (place / "tests").mkdir()
     shutil.copy(HERE / "otter" / "pieces.py", place / "tests")
-    _, environment = world(place)
+    environment = _activated(place, venv)
     command = str(venv / "bin" / "otter")
     made = measure([command, "generate", "-t", "tests", "-o", "autograder.zip"], place)
     if not (place / "autograder.zip").exists():
@@ -137,8 +138,7 @@ def otter(students: Path, place: Path, venv: Path) -> Outcome:
 
 def nbgrader(students: Path, place: Path, venv: Path) -> Outcome:
     """`nbgrader autograde pieces`, once for the whole class."""
-    _, environment = world(place)
-    environment["JUPYTER_PREFER_ENV_PATH"] = "1"  # the kernel of the peers' own environment
+    environment = _activated(place, venv)
     script = (home() / "assignments" / LAB / f"{LAB}.py").read_text("utf-8")
     _notebook(place / "source" / LAB, script)
     for student in students.iterdir():
@@ -159,6 +159,12 @@ def nbgrader(students: Path, place: Path, venv: Path) -> Outcome:
     full = {row["student_id"]: float(row["score"]) == float(row["max_score"]) for row in rows}
     steady = _steady(spent.wall, first, len(grades))
     return Outcome(first, steady, spent.cpu, spent.peak_mb, full)
+
+
+def _activated(place: Path, venv: Path) -> dict[str, str]:
+    """The world of a peer that calls programs and kernels of its own virtual environment."""
+    path = f"{venv / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    return {**world(place), "PATH": path, "JUPYTER_PREFER_ENV_PATH": "1"}
 
 
 def _notebook(folder: Path, script: str) -> None:
