@@ -65,7 +65,8 @@ def main() -> None:
             for part, size in (("warm-up", _WARM_UP), ("class", given.size)):
                 students = make_class(Path(folder) / part / "in", size)
                 found[name] = grade(students, students.parent)
-        print(f"{name}: done, load {os.getloadavg()[0]:.1f}", flush=True)
+        spent = f"first {found[name].cold:.2f} s, each other {found[name].steady:.3f} s"
+        print(f"{name}: {spent}, load {os.getloadavg()[0]:.1f}", flush=True)
     _table(found, given.size)
     for name in found:
         print(f"- {name}: {_DID[name]}.")
