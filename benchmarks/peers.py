@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import tempfile
 from collections.abc import Callable
 from functools import partial
@@ -28,6 +29,7 @@ from pathlib import Path
 
 import tools
 from classes import LAB, make_class
+from measure import measure
 from tools import Outcome
 
 from grader.batch import processors
@@ -83,6 +85,8 @@ def _graders(peers: Path | None) -> dict[str, Callable[[Path, Path], Outcome]]:
         command = peers and peers.resolve() / "bin" / name.split()[0]
         if command and command.exists():
             found[name] = partial(grade, venv=command.parents[1])
+            told = measure([str(command), "--version"], Path.cwd()).output
+            print(*re.findall(r"(?:Otter-Grader|nbgrader) version.*", told))
         else:
             print(f"{name} is left out: no {command or 'environment is given with --peers'}")
     return found
