@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import os
 import shutil
 import statistics
@@ -75,7 +76,7 @@ def harness(students: Path, place: Path, *options: str, workers: int = 1) -> Out
         steady=_steady(spent.wall, first, len(grades)),
         cpu=spent.cpu,
         peak_mb=spent.peak_mb,
-        full={name: grade["points"] == grade["possible"] for name, grade in read.items()},
+        full={n: math.isclose(g["points"], g["possible"]) for n, g in read.items()},  # not rounded
         compute=sum(run["cpu_seconds"] for run in runs) / len(grades),
         workers=workers,
     )
