@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import os
+import signal
 from pathlib import Path
 
 MACHINE = os.uname().machine if hasattr(os, "uname") else ""
@@ -15,9 +16,10 @@ MACHINE = os.uname().machine if hasattr(os, "uname") else ""
 PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_CAPBSET_DROP = 4, 22, 24
 PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 36, 38
 
-
 _LARGE_PAGE = 2 * 1024 * 1024
 _MADV_COLLAPSE = 25
+_CLONE_VM = 0x100
+_STACK = 64 * 1024  #: bytes, of a process that only waits
 
 
 @functools.cache
@@ -37,6 +39,29 @@ def check(result: int, what: str) -> int:
         error = ctypes.get_errno()
         raise OSError(error, f"{what}: {os.strerror(error)}")
     return result
+
+
+def fork() -> int:
+    """Fork as `os.fork` does, for a process of one thread that needs no hooks in its child.
+
+    The hooks mend locks that another thread may hold; they touch, and so copy, 500 pages.
+    """
+    return int(ctypes.PyDLL(None).fork())
+
+
+def start_idler() -> int:
+    """Start a process that waits until it is killed; it shares this one's memory and costs nothing.
+
+    It keeps what this process does about each signal at the time.
+
+    Returns:
+        Its number, or -1 where there can be none.
+    """
+    library = ctypes.CDLL(None)
+    library.malloc.restype = ctypes.c_void_p
+    stack = library.malloc(ctypes.c_size_t(_STACK))  # in use to the end
+    top = ctypes.c_void_p((stack + _STACK) & ~0xFF)
+    return int(library.clone(library.pause, top, _CLONE_VM | signal.SIGCHLD, None))
 
 
 def use_large_pages() -> None:

@@ -1,19 +1,21 @@
 """Namespaces: own processes, network and System V objects, and a file system with little in it.
 
-    leave()        by the jailer: what it forks next is process 1 of a new world
-    build_root()   by that process: a new root with read-only views of what may be read
-    become()       by the submission's process: a user of its own, where the caller is root
+    leave()        by the jailer: what it forks next is in a new world, with a process 1 that waits
+    build_root()   by the child: a new root with read-only views of what may be read
+    become()       by the child: a user of its own, where the caller is root
 
 From linux/sched.h, linux/mount.h.
 """
 
 from __future__ import annotations
 
+import functools
 import os
+import signal
 import struct
 import sys
-from collections.abc import Iterable
 from pathlib import Path
+from typing import NamedTuple
 
 from grader import kernel
 
@@ -24,31 +26,41 @@ _DETACH = 2
 _AT_FDCWD, _AT_RECURSIVE, _ATTR_RDONLY, _ATTR_NOSUID, _ATTR_NODEV = -100, 0x8000, 1, 2, 4
 _PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
 _MOUNT_SETATTR = 442
+#: Signals that Python has handlers for, which process 1 would run in our memory; and its dead.
+_TAKEN = (signal.SIGINT, signal.SIGCHLD)
 _DEVICES = ("null", "zero", "full", "random", "urandom")
 #: Users for submissions where the caller is root: one a run, so that limits count each alone.
 _FIRST_USER, _USERS = 61000, 1000
 
 
-def leave() -> bool:
-    """Put the next child into namespaces of its own; where not root, by a user namespace.
+def leave() -> int | None:
+    """Put all that this process forks from now on into namespaces of their own.
+
+    Where it is not root, by a user namespace. Process 1 in there only waits: it takes no signal,
+    and what is orphaned is buried by the kernel. When it is killed, all in there are.
 
     Returns:
-        Whether it worked.
+        The number of process 1, None where there are no namespaces to be had.
     """
     if sys.platform != "linux":
-        return False
+        return None
     user, group = os.geteuid(), os.getegid()
     flags = _NEWPID | _NEWNET | _NEWIPC | (_NEWUSER if user != 0 else 0)
     if kernel.libc().unshare(flags) != 0:
-        return False
+        return None
     if user != 0:
         try:
             Path("/proc/self/setgroups").write_text("deny")
             Path("/proc/self/uid_map").write_text(f"{user} {user} 1")
             Path("/proc/self/gid_map").write_text(f"{group} {group} 1")
         except OSError:  # AppArmor lets the namespace be made and takes its rights away
-            return False
-    return True
+            return None
+    kernel.prctl(kernel.PR_SET_DUMPABLE, 0)  # process 1 shares our memory: nobody may look into it
+    taken = {number: signal.signal(number, signal.SIG_IGN) for number in _TAKEN}
+    init = kernel.start_idler()
+    for number, handler in taken.items():
+        signal.signal(number, handler)
+    return init if init > 0 else None
 
 
 def user_for(run: int) -> int:
@@ -56,7 +68,51 @@ def user_for(run: int) -> int:
     return _FIRST_USER + run % _USERS
 
 
-def build_root(readable: Iterable[Path], workspace: Path, size_mb: int, owner: int) -> bool:
+class View(NamedTuple):
+    """How what may be read is laid out below a new root; paths as bytes, relative to it."""
+
+    folders: tuple[bytes, ...]  #: to be made, the outer ones first
+    files: tuple[bytes, ...]  #: to be made, empty
+    links: tuple[tuple[bytes, bytes], ...]  #: to be made, with what they say
+    shown: tuple[bytes, ...]  #: folders and files to be covered by the real ones
+
+
+@functools.cache
+def view(readable: tuple[Path, ...]) -> View:
+    """Lay out what may be read: each at its own place, and links as links.
+
+    It is worked out once, in the process that all runs are forked from.
+    """
+    folders: dict[Path, None] = {}
+    files, links, shown = [], {}, []
+    for path in readable:
+        whole = [*reversed(path.parents), path]
+        link = next((part for part in whole if part.is_symlink()), None)
+        if not path.exists() or path.parts[1] in ("proc", "dev"):
+            continue
+        above = (link or path).parents
+        folders.update(dict.fromkeys(reversed(above)))
+        if link is not None:  # what it leads to is listed by its real place
+            links[link] = link.readlink()
+            continue
+        if path.is_dir():
+            folders[path] = None
+        else:
+            files.append(path)
+        shown.append(path)
+    return View(
+        folders=tuple(_inside(path) for path in folders if path != Path("/")),
+        files=tuple(map(_inside, files)),
+        links=tuple((_inside(path), os.fsencode(target)) for path, target in links.items()),
+        shown=tuple(map(_inside, shown)),
+    )
+
+
+def _inside(path: Path) -> bytes:
+    return os.fsencode(path.relative_to("/"))
+
+
+def build_root(readable: tuple[Path, ...], workspace: Path, size_mb: int, owner: int) -> bool:
     """Leave the caller's file system for a new, small one in memory.
 
     It holds read-only views of `readable`, a fresh /proc, a few devices, and `workspace`, /tmp and
@@ -68,24 +124,23 @@ def build_root(readable: Iterable[Path], workspace: Path, size_mb: int, owner: i
     libc = kernel.libc()
     if libc.unshare(_NEWNS) != 0:
         return False
-    _mount("none", Path("/"), None, _REC | _PRIVATE)
-    root = workspace  # an empty folder of ours; what is mounted here is seen by nobody else
-    _mount("tmpfs", root, "tmpfs", _NOSUID | _NODEV, f"size={size_mb}m,mode=755")
-    for path in readable:
-        _view(path, root)
-    devices = root / "dev"
-    devices.mkdir(exist_ok=True)
+    _mount(b"none", b"/", None, _REC | _PRIVATE)
+    _mount(
+        b"tmpfs", os.fsencode(workspace), b"tmpfs", _NOSUID | _NODEV, b"size=%dm,mode=755" % size_mb
+    )
+    os.chdir(workspace)  # an empty folder of ours; what is mounted here is seen by nobody else
+    _show(view(readable))
+    Path("dev").mkdir()
     for name in _DEVICES:
-        (devices / name).touch()
-        _mount(f"/dev/{name}", devices / name, None, _BIND)
-    (root / "proc").mkdir()
-    _mount("proc", root / "proc", "proc", _NOSUID | _NODEV | _NOEXEC)
+        Path("dev", name).touch()
+        _mount(b"/dev/" + name.encode(), b"dev/" + name.encode(), None, _BIND)
+    Path("proc").mkdir()
+    _mount(b"proc", b"proc", b"proc", _NOSUID | _NODEV | _NOEXEC)
     for path in (workspace, Path("/tmp"), Path("/dev/shm")):  # noqa: S108 - inside the new root
-        inside = root / path.relative_to("/")
+        inside = path.relative_to("/")
         inside.mkdir(parents=True, exist_ok=True)
         inside.chmod(0o1777)
         os.chown(inside, owner, -1)
-    os.chdir(root)
     number = _PIVOT_ROOT[kernel.MACHINE]
     kernel.check(libc.syscall(number, b".", b"."), "pivot_root")
     kernel.check(libc.umount2(b".", _DETACH), "umount2")
@@ -93,48 +148,29 @@ def build_root(readable: Iterable[Path], workspace: Path, size_mb: int, owner: i
     return True
 
 
-def _view(path: Path, root: Path) -> None:
-    """Show a file or folder at the same place below the new root, read-only; a link as a link."""
-    inside = root / path.relative_to("/")
-    if not path.exists() or inside.exists():
-        return
-    for parent in reversed(path.parents):
-        if parent.is_symlink():  # what it leads to is listed by its real place
-            _link(parent, root)
-            return
-    if path.is_symlink():
-        _link(path, root)
-        return
-    inside.parent.mkdir(parents=True, exist_ok=True)
-    if path.is_dir():
-        inside.mkdir()
-    else:
-        inside.touch()
-    _mount(str(path), inside, None, _BIND | _REC)
+def _show(seen: View) -> None:
+    """Make the views below the working directory, read-only."""
+    for folder in seen.folders:
+        os.mkdir(folder)  # noqa: PTH102 - bytes, and many of them
+    for file in seen.files:
+        os.close(os.open(file, os.O_CREAT | os.O_WRONLY))
+    for link, target in seen.links:
+        os.symlink(target, link)  # noqa: PTH211
     attributes = struct.pack("=QQQQ", _ATTR_RDONLY | _ATTR_NOSUID | _ATTR_NODEV, 0, 0, 0)
-    kernel.check(
-        kernel.libc().syscall(
-            _MOUNT_SETATTR, _AT_FDCWD, os.fsencode(inside), _AT_RECURSIVE, attributes, 32
-        ),
-        f"read-only view of {path}",
-    )
-
-
-def _link(path: Path, root: Path) -> None:
-    inside = root / path.relative_to("/")
-    if not inside.is_symlink():
-        inside.parent.mkdir(parents=True, exist_ok=True)
-        inside.symlink_to(path.readlink())
+    set_attributes = kernel.libc().syscall
+    for path in seen.shown:
+        _mount(b"/" + path, path, None, _BIND | _REC)
+        result = set_attributes(
+            _MOUNT_SETATTR, _AT_FDCWD, path, _AT_RECURSIVE, attributes, len(attributes)
+        )
+        kernel.check(result, f"read-only view of {path!r}")
 
 
 def _mount(
-    source: str, target: Path, kind: str | None, flags: int, options: str | None = None
+    source: bytes, target: bytes, kind: bytes | None, flags: int, options: bytes | None = None
 ) -> None:
-    encoded = [text.encode() if text is not None else None for text in (kind, options)]
-    result = kernel.libc().mount(
-        os.fsencode(source), os.fsencode(target), encoded[0], flags, encoded[1]
-    )
-    kernel.check(result, f"mount {target}")
+    result = kernel.libc().mount(source, target, kind, flags, options)
+    kernel.check(result, f"mount {target!r}")
 
 
 def become(user: int) -> None:

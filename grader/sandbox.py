@@ -1,8 +1,8 @@
 """The order in which a run gives up its rights, and how strong what is left of them is.
 
-    jailer    leave()                   own processes, network, System V objects
-      init    settle(plan)              own file system; process 1 where there are namespaces
-        child confine(plan, layers)     own user, limits, Landlock, no capabilities, system calls
+    jailer    leave(plan)            own processes, network, System V objects
+      child   confine(plan, layers)  own file system and user, limits, Landlock, no capabilities,
+                                     system calls
 
 Each step takes what the kernel and the caller's rights allow, and the names of the layers in force
 go with the run. `plan.without` leaves layers out, for the tests that show what each is for.
@@ -69,22 +69,16 @@ def tier(layers: set[str]) -> Tier | None:
     return next((name for name in TIERS if _LAYERS[name] <= layers), None)
 
 
-def leave(plan: Plan) -> set[str]:
-    """The jailer's step: what it forks next is in namespaces of its own, where that is allowed."""
-    kernel_is_ours = "namespaces" not in plan.without and namespaces.leave()
+def leave(plan: Plan) -> tuple[set[str], int | None]:
+    """The jailer's step: what it forks next is in namespaces of its own, where that is allowed.
+
+    Returns:
+        The names of the layers in force, and process 1 of the namespaces, with which they end.
+    """
+    init = None if "namespaces" in plan.without else namespaces.leave()
     if sys.platform == "linux":
         kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
-    return {"namespaces"} if kernel_is_ours else set()
-
-
-def settle(plan: Plan, layers: set[str], run: int) -> set[str]:
-    """The init process's step: a file system with nothing in it but what may be read."""
-    if "namespaces" not in layers or "root" in plan.without:
-        return layers
-    viewed = [path for path in plan.readable if path.parts[1] not in ("proc", "dev")]
-    owner = namespaces.user_for(run) if os.geteuid() == 0 else -1
-    built = namespaces.build_root(viewed, plan.workspace, MAX_FILE_MB, owner)
-    return layers | {"root"} if built else layers
+    return set() if init is None else {"namespaces"}, init
 
 
 def confine(plan: Plan, layers: set[str], run: int) -> set[str]:
@@ -94,9 +88,13 @@ def confine(plan: Plan, layers: set[str], run: int) -> set[str]:
         The names of all layers in force.
     """
     layers = layers | {"limits"}
-    own_user = "root" in layers and os.geteuid() == 0
-    if own_user:  # elsewhere another user could not read the interpreter
-        namespaces.become(namespaces.user_for(run))
+    user = namespaces.user_for(run) if os.geteuid() == 0 else None
+    if "namespaces" in layers and "root" not in plan.without:
+        owner = -1 if user is None else user
+        if namespaces.build_root(plan.readable, plan.workspace, MAX_FILE_MB, owner):
+            layers.add("root")
+    if "root" in layers and user is not None:  # elsewhere it could not read the interpreter
+        namespaces.become(user)
     _limit(plan, own_processes="namespaces" in layers)
     if sys.platform != "linux":
         return layers

@@ -1,4 +1,4 @@
-"""The jailer's watch over a run: `watch(init, leash, plan) -> why it was stopped, what it used`.
+"""The jailer's watch over a run: `watch(child, init, leash, plan) -> End`.
 
 It sees the whole tree of processes from outside, since no limit of the kernel but a control group's
 counts the memory of many processes together. Everything is dead when it returns.
@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import contextlib
 import os
-import resource
 import select
 import signal
 import time
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -21,58 +21,95 @@ Reason = Literal["leash", "memory", "processes", "disk"]
 
 _PERIOD = 0.1  #: seconds between two looks
 _REST = 1.0  #: a look that took long is followed by this many times its length without one
-_LAST_WORDS = 0.5  #: seconds for init to bury a killed child
-_ALONE = 2  #: init and the child: what they use is limited by the kernel
 _MAX_FILES = 10_000  #: in a workspace that is an ordinary folder
 _MAX_PATH = 3_500  #: characters; what lies below the system's 4,096 cannot be seen by its path
 
 
-def watch(init: int, leash: int, plan: Plan) -> tuple[Reason | None, list[resource.struct_rusage]]:
-    """Wait until init has ended, or end it, and then whatever it left behind.
+@dataclass
+class End:
+    """How a run ended, and what it used."""
+
+    exit: int = 0  #: the child's exit status, or minus the signal that ended it
+    stopped: Reason | None = None  #: why it was stopped, None where it ended by itself
+    cpu_seconds: float = 0.0
+    peak_kb: int = 0  #: of the process that had most, with the pages that it shares
+
+
+def watch(child: int, init: int | None, leash: int, plan: Plan) -> End:
+    """Wait until the child has ended, or end it, and then whatever it left behind.
 
     Args:
-        init: the run's first process, a child of this one.
+        child: the run's process, a child of this one.
+        init: process 1 of its namespaces, another child of this one, where there are any.
         leash: a pipe's reading end; when the other end closes, the run is to end.
         plan: what the run may use; memory on top of the pages that it shares with this process.
-
-    Returns:
-        Why the run was stopped, None where it ended by itself; and what init used, with all that
-        it or its namespace's end waited for, followed by what each orphan used.
     """
-    handle = os.pidfd_open(init)
+    watched = _Tree(child, init)
     try:
-        stopped = _look(init, handle, leash, plan)
-    except BaseException:  # a fault of ours must not leave the run without a watch
-        _end(init)
-        raise
-    if stopped is not None:  # init tells what those it waits for have used, a namespace's end not
-        _kill(_descendants(init)[1:])
-        select.select([handle], [], [], _LAST_WORDS)
-    return stopped, _end(init)
+        watched.end.stopped = _look(watched, leash, plan)
+    finally:  # a fault of ours must not leave the run without a watch
+        watched.bury()
+    return watched.end
 
 
-def _look(init: int, handle: int, leash: int, plan: Plan) -> Reason | None:
-    """Look again and again until init has ended, or there is a reason to end it."""
+@dataclass
+class _Tree:
+    """The processes of a run."""
+
+    child: int
+    init: int | None
+    end: End = field(default_factory=End)
+
+    def pids(self) -> list[int]:
+        """All there are now, but init, which only waits."""
+        return [pid for pid in _descendants(os.getpid())[1:] if pid != self.init]
+
+    def bury(self) -> None:
+        """Kill all that is left, and add up what was used."""
+        pids = self.pids()
+        for pid in pids:  # the kernel, which buries the orphans, does not tell what they used
+            if pid != self.child:
+                self._count(*_used(pid))
+        _kill(pids)
+        while True:  # a subreaper gets every orphan, and each may still fork while we look
+            try:
+                pid, status, used = os.wait4(-1, 0)
+            except ChildProcessError:
+                return
+            if pid != self.init:
+                self._count(used.ru_utime + used.ru_stime, used.ru_maxrss)
+            if pid == self.child:
+                self.end.exit = os.waitstatus_to_exitcode(status)
+                _kill([self.init] if self.init else [])
+            _kill(self.pids())
+
+    def _count(self, cpu_seconds: float, peak_kb: int) -> None:
+        self.end.cpu_seconds += cpu_seconds
+        self.end.peak_kb = max(self.end.peak_kb, peak_kb)
+
+
+def _look(watched: _Tree, leash: int, plan: Plan) -> Reason | None:
+    """Look again and again until the child has ended, or there is a reason to end it."""
+    handle = os.pidfd_open(watched.child)
     pause = _PERIOD
     while True:
         ready, _, _ = select.select([handle, leash], [], [], pause)
         if handle in ready:
             return None
         start = time.monotonic()
-        stopped = "leash" if leash in ready else _excess(init, plan)
+        stopped = "leash" if leash in ready else _excess(watched.pids(), plan)
         if stopped is not None:
             return stopped
         pause = max(_PERIOD, _REST * (time.monotonic() - start))
 
 
-def _excess(init: int, plan: Plan) -> Reason | None:
+def _excess(tree: list[int], plan: Plan) -> Reason | None:
     """What the tree has too much of. A lone child is not measured: its limits hold it."""
     if _too_much_on_disk(plan.workspace):
         return "disk"
-    tree = _descendants(init)
-    if len(tree) <= _ALONE:
+    if len(tree) <= 1:
         return None
-    if len(tree) > MAX_PROCESSES + _ALONE:
+    if len(tree) > MAX_PROCESSES + 1:
         return "processes"
     used = sum(_proportional_mb(pid) for pid in tree)
     return "memory" if used > plan.memory_mb + _resident_mb() else None
@@ -96,18 +133,6 @@ def _too_much_on_disk(workspace: Path) -> bool:
     return False
 
 
-def _end(init: int) -> list[resource.struct_rusage]:
-    """Kill init, with it its namespace, and what escaped where there is none; what they used."""
-    used = []
-    _kill([init])
-    while True:  # a subreaper gets every orphan, and each may still fork while we look
-        _kill(_descendants(os.getpid())[1:])
-        try:
-            used.append(os.wait4(-1, 0)[2])
-        except ChildProcessError:
-            return used
-
-
 def _kill(pids: list[int]) -> None:
     for pid in pids:
         with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -122,6 +147,17 @@ def _descendants(pid: int) -> list[int]:
             children = Path(f"/proc/{each}/task/{each}/children").read_text()
             found += map(int, children.split())
     return found
+
+
+def _used(pid: int) -> tuple[float, int]:
+    """Processor seconds and peak kilobytes of a process and those that it waited for."""
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        ticks = sum(map(int, fields[11:15]))  # utime, stime, cutime, cstime of proc(5)
+        status = Path(f"/proc/{pid}/status").read_text()
+        peak = next((line for line in status.splitlines() if line.startswith("VmHWM")), "0 0")
+        return ticks / os.sysconf("SC_CLK_TCK"), int(peak.split()[1])
+    return 0.0, 0
 
 
 def _proportional_mb(pid: int) -> float:

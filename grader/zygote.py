@@ -4,11 +4,11 @@ Started by `runner` as `python -P -m grader.zygote SOCKET_FD COURSE` with an all
 environment. It knows the bundle and the course modules, both public, and nothing else. For each
 message on the socket, a plan with the descriptors of `Pipes`, it forks:
 
-    zygote -> jailer -> init -> child
+    zygote -> jailer -> child
 
-The jailer stays outside, keeps watch and can end everything; init is process 1 of the run's own
-world, and its end is the end of all in it; the child runs `worker.main`. The zygote stays
-single-threaded, since a child forked after a parallel operation hangs in its first one.
+The jailer stays outside, keeps watch, can end everything and says how it ended; the child runs
+`worker.main`. The zygote stays single-threaded, since a child forked after a parallel operation
+hangs in its first one.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
-from grader import kernel, sandbox, watch
+from grader import kernel, namespaces, sandbox, watch
 
 MAX_PLAN = 64 * 1024  #: bytes of a message to the zygote
 
@@ -41,7 +41,7 @@ class Pipes(NamedTuple):
     result: int  #: from the child: frames of values
     output: int  #: from the child: its standard output
     errors: int  #: from the child: its standard error
-    facts: int  #: from the jailer and init: JSON lines about start and end
+    facts: int  #: from the jailer, and the child before it runs anything: JSON lines
 
 
 def main(control: socket.socket, course: Path) -> None:
@@ -57,9 +57,10 @@ def main(control: socket.socket, course: Path) -> None:
         if len(list(Path("/proc/self/task").iterdir())) != 1:
             raise RuntimeError("the zygote has threads: a child would hang")
         pipes = Pipes(*descriptors)
-        if os.fork() == 0:
+        plan = sandbox.Plan.from_json(json.loads(message))
+        namespaces.view(plan.readable)  # for all runs to come
+        if kernel.fork() == 0:
             control.close()
-            plan = sandbox.Plan.from_json(json.loads(message))
             _never_return(pipes, partial(_jail, pipes, plan, run))
         for descriptor in pipes:
             os.close(descriptor)
@@ -101,48 +102,38 @@ def _never_return(pipes: Pipes, step: Callable[[], Any]) -> NoReturn:
 
 
 def _jail(pipes: Pipes, plan: sandbox.Plan, run: int) -> None:
-    """Fork init into its own world and keep watch until all of it has ended."""
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    """Fork the child into its own world and keep watch until all of that has ended."""
     os.setsid()
     started, resident = time.monotonic(), _resident_kb()
-    layers = sandbox.leave(plan)
-    init = os.fork()
-    if init == 0:
+    layers, init = sandbox.leave(plan)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    child = os.fork()
+    if child == 0:
         os.close(pipes.leash)
-        _never_return(pipes, partial(_init, pipes, plan, layers, run))
+        _never_return(pipes, partial(_become_worker, pipes, plan, layers, run))
     for descriptor in (pipes.job, pipes.result, pipes.output, pipes.errors):
         os.close(descriptor)
     _tell(pipes.facts, {"jailer": os.getpid()})
-    stopped, used = watch.watch(init, pipes.leash, plan)
+    end = watch.watch(child, init, pipes.leash, plan)
     facts = {
-        "stopped": stopped,
+        "exit": end.exit,
+        "stopped": end.stopped,
         "seconds": time.monotonic() - started,
-        "cpu_seconds": sum(usage.ru_utime + usage.ru_stime for usage in used),
-        "memory_mb": max(0, *(usage.ru_maxrss - resident for usage in used)) / 1024,
+        "cpu_seconds": end.cpu_seconds,
+        "memory_mb": max(0, end.peak_kb - resident) / 1024,
     }
     _tell(pipes.facts, facts)
 
 
-def _init(pipes: Pipes, plan: sandbox.Plan, layers: set[str], run: int) -> None:
-    """Make the run's file system, fork the child, bury the dead, report how the child ended."""
+def _become_worker(pipes: Pipes, plan: sandbox.Plan, layers: set[str], run: int) -> None:
+    """The child: be confined, then run the submission."""
     from grader import worker
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # process 1 hears only what it has a handler for
-    layers = sandbox.settle(plan, layers, run)
-    child = os.fork()
-    if child == 0:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        os.setsid()
-        layers = sandbox.confine(plan, layers, run)
-        _tell(pipes.facts, {"layers": sorted(layers)})
-        os.close(pipes.facts)
-        worker.main(pipes.job, pipes.result, pipes.output, pipes.errors)
-    for descriptor in (pipes.job, pipes.result, pipes.output, pipes.errors):
-        os.close(descriptor)
-    pid = 0
-    while pid != child:
-        pid, status = os.wait()
-    _tell(pipes.facts, {"exit": os.waitstatus_to_exitcode(status)})
+    os.setsid()
+    layers = sandbox.confine(plan, layers, run)
+    _tell(pipes.facts, {"layers": sorted(layers)})
+    os.close(pipes.facts)
+    worker.main(pipes.job, pipes.result, pipes.output, pipes.errors)
 
 
 def _resident_kb() -> int:
