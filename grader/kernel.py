@@ -28,6 +28,11 @@ def libc() -> ctypes.CDLL:
     return ctypes.CDLL(None, use_errno=True)
 
 
+@functools.cache
+def _with_the_gil() -> ctypes.PyDLL:
+    return ctypes.PyDLL(None)
+
+
 def prctl(option: int, value: int = 0) -> bool:
     """Set an attribute of this process; whether the kernel did."""
     return bool(libc().prctl(option, value, 0, 0, 0) == 0)
@@ -46,7 +51,7 @@ def fork() -> int:
 
     The hooks mend locks that another thread may hold; they touch, and so copy, 500 pages.
     """
-    return int(ctypes.PyDLL(None).fork())
+    return int(_with_the_gil().fork())
 
 
 def start_idler() -> int:
@@ -57,11 +62,11 @@ def start_idler() -> int:
     Returns:
         Its number, or -1 where there can be none.
     """
-    library = ctypes.CDLL(None)
-    library.malloc.restype = ctypes.c_void_p
-    stack = library.malloc(ctypes.c_size_t(_STACK))  # in use to the end
+    malloc = libc()["malloc"]
+    malloc.restype = ctypes.c_void_p
+    stack = malloc(ctypes.c_size_t(_STACK))  # in use to the end
     top = ctypes.c_void_p((stack + _STACK) & ~0xFF)
-    return int(library.clone(library.pause, top, _CLONE_VM | signal.SIGCHLD, None))
+    return int(libc().clone(libc().pause, top, _CLONE_VM | signal.SIGCHLD, None))
 
 
 def use_large_pages() -> None:

@@ -10,6 +10,7 @@ go with the run. `plan.without` leaves layers out, for the tests that show what 
 
 from __future__ import annotations
 
+import functools
 import os
 import resource
 import struct
@@ -118,7 +119,7 @@ def _limit(plan: Plan, *, own_processes: bool) -> None:
     """Set the resource limits; memory counts from what the warm process maps already."""
     if "limits" in plan.without:
         return
-    size = _mapped()
+    size = mapped()
     slack = 256 * MEGABYTE  # arenas and thread stacks reserve address space they never touch
     wanted = {
         resource.RLIMIT_CORE: 0,
@@ -137,8 +138,12 @@ def _limit(plan: Plan, *, own_processes: bool) -> None:
         resource.setrlimit(limit, (bound, bound))
 
 
-def _mapped() -> dict[str, int] | None:
-    """Bytes of address space and of data of this process, None where /proc does not tell."""
+@functools.cache
+def mapped() -> dict[str, int] | None:
+    """Bytes of address space and of data of the warm process, None where /proc does not tell.
+
+    To be called there first: its forks inherit the answer.
+    """
     try:
         lines = Path("/proc/self/status").read_text().splitlines()
     except OSError:
