@@ -140,11 +140,11 @@ def _lay_out(header: dict[str, Any], payload: bytes, workspace: Path) -> Path:
     for place in dict.fromkeys((workspace, entry.parent)):  # a script's neighbours come first
         sys.path.insert(0, str(place))
     sys.argv = [str(entry)]
-    _reseed()
+    reseed()
     return entry
 
 
-def _reseed() -> None:
+def reseed() -> None:
     """Start every generator that a fork inherits from the same place."""
     random.seed(0)
     np.random.seed(0)
@@ -182,7 +182,7 @@ def _answer(
     name: str, probe: Callable[[Any], Any], names: Names, workspace: Path, seconds: float
 ) -> dict[str, Any]:
     """Ask one probe, within its time; its value or why there is none."""
-    _reseed()
+    reseed()
     overtime = f"it ran longer than {seconds:g} s"
     try:
         with _alarm(seconds):
