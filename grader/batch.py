@@ -1,13 +1,14 @@
-"""Grades submissions: runs in a pool, checks in the calling thread.
+"""Grades submissions: so many runs or checks at a time as there are workers.
 
     for grade, report in grade_all(assignment, submissions, runner): ...
 
-A run is a process of its own that a thread of the pool only waits for; pytest is not safe in
-threads, so the checks stay in the caller's. Only a few submissions are in memory at a time.
+A run is a process of its own, and so is what checks it (see `judges`): a worker is a thread that
+waits for one of them. Only a few submissions are in memory at a time.
 """
 
 from __future__ import annotations
 
+import functools
 import gc
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -16,7 +17,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from grader import bundles, checks, diagnose, keys, score
+from grader import bundles, checks, diagnose, keys, records, score
+from grader.judges import Judge, Judges
 from grader.known import known as make_known
 from grader.mistakes import NONE, Mistakes, wrong
 from grader.records import Assignment, Case, Grade, Run, SandboxError, Submission, Tier
@@ -26,7 +28,11 @@ from grader.runner import Runner
 Submit = Callable[[Assignment, Case, Submission], "Future[Run]"]
 #: A run that is kept from before, by case, digest of the submission and digest of its world.
 Kept = Callable[[Case, str, str], Run | None]
-#: Submissions taken up at a time, for each worker: so many that no worker waits for the checks.
+#: Asks the checks about runs.
+Check = Callable[[tuple[Run, ...]], tuple[tuple[records.Check, ...], dict[str, Any]]]
+#: Starts the judging of a submission's runs.
+Start = Callable[[Submission, tuple[Run, ...]], "Future[tuple[Grade, dict[str, Any]]]"]
+#: Submissions taken up at a time, for each worker: so many that no worker waits for us.
 _AHEAD = 4
 #: So many submissions in a row may fail for our own reasons before we give up.
 _MAX_FAILED = 3
@@ -73,6 +79,8 @@ def grade_all(
 ) -> Iterator[tuple[Grade, dict[str, Any]]]:
     """Grade submissions, each as soon as its runs are there, in whatever order that is.
 
+    All that can be wrong with the lab is found before this returns.
+
     Args:
         assignment: what they are submissions to.
         submissions: as collected; taken one by one, a few ahead of what is graded.
@@ -80,31 +88,53 @@ def grade_all(
         means: how runs are made.
         kept: finds a run that need not be made again.
 
-    Yields:
-        The grade and pytest's own report of it.
+    Returns:
+        An iterator over each grade with pytest's own report of it.
 
     Raises:
         GraderError: a fault of ours or of the assignment, after all others have been graded; never
             for what a submission does.
     """
+    means = means or Means()
+    count = means.workers or processors()
     expected = make_known(assignment, runner.bundles, runner.run_case)
+    mistakes = wrong(assignment, expected, runner.bundles, runner.run_case, count)
+    mistakes.differences()  # made once, for all judges
     worlds = worlds_of(assignment, runner.bundles)
     gc.collect()
     gc.freeze()  # pytest collects garbage twice a session, over all that was ever loaded
-    means = means or Means()
-    count = means.workers or processors()
-    pool = ThreadPoolExecutor(max_workers=count)
+    here = count if means.submit is None else processors()
+    judges = Judges(_bench(assignment, expected, mistakes), here)
+    pool = ThreadPoolExecutor(max_workers=here)
     submit = means.submit or (lambda *run: pool.submit(runner.run_case, *run))
     flight = _Flight(assignment, worlds, kept, submit, means.retries)
-    mistakes = wrong(assignment, expected, runner.bundles, runner.run_case, count)
-    try:
-        for submission in flight.passed(submissions, _AHEAD * count):
-            yield judge(assignment, expected, *submission, mistakes)
-    finally:
-        flight.cancel()
-        pool.shutdown(wait=False, cancel_futures=True)
-    if flight.failed:
-        raise SandboxError("; ".join(flight.failed))
+
+    def graded() -> Iterator[tuple[Grade, dict[str, Any]]]:
+        try:
+            yield from flight.passed(
+                submissions, _AHEAD * count, lambda *runs: pool.submit(judges.judge, *runs)
+            )
+        finally:
+            flight.cancel()
+            pool.shutdown(wait=False, cancel_futures=True)
+            judges.close()
+        if flight.failed:
+            raise SandboxError("; ".join(flight.failed))
+
+    return graded()
+
+
+def _bench(assignment: Assignment, expected: Mapping[str, Run], mistakes: Mistakes) -> Judge:
+    """A judge whose checks are collected when it is first asked, and then stay so."""
+
+    @functools.cache
+    def checker() -> checks.Checker:
+        return checks.Checker(assignment, expected).__enter__()
+
+    def judge_it(submission: Submission, runs: tuple[Run, ...]) -> tuple[Grade, dict[str, Any]]:
+        return judge(assignment, expected, submission, runs, mistakes, checker().check)
+
+    return judge_it
 
 
 def worlds_of(assignment: Assignment, found: Mapping[str, bundles.Bundle]) -> dict[str, str]:
@@ -120,28 +150,37 @@ def judge(
     submission: Submission,
     runs: tuple[Run, ...],
     mistakes: Mistakes = NONE,
+    check: Check | None = None,
 ) -> tuple[Grade, dict[str, Any]]:
-    """Check, diagnose and score one submission's runs against the reference's."""
-    found, report = checks.check(assignment, expected, runs)
+    """Check, diagnose and score one submission's runs against the reference's.
+
+    Args:
+        assignment: whose checks are asked.
+        expected: the reference's run by case.
+        submission: what was handed in.
+        runs: what came of it, one for each case.
+        mistakes: the known ones.
+        check: asks the checks, where they are collected already.
+    """
+    found, report = (check or functools.partial(checks.check, assignment, expected))(runs)
     found = diagnose.diagnose(found, expected, runs, mistakes)
     return score.total(assignment, submission, runs, found), report
 
 
 @dataclass
 class _Waiting:
-    """A submission and its runs by case, made or being made."""
+    """A submission, its runs by case, made or being made, and then its grade."""
 
     submission: Submission
     digest: str
     runs: dict[str, Run | Future[Run]]
+    graded: Future[tuple[Grade, dict[str, Any]]] | None = None
 
-    def flying(self) -> list[Future[Run]]:
-        """Those that have not ended."""
+    def flying(self) -> list[Future[Any]]:
+        """What it waits for."""
+        if self.graded is not None:
+            return [] if self.graded.done() else [self.graded]
         return [run for run in self.runs.values() if isinstance(run, Future) and not run.done()]
-
-    def landed(self) -> bool:
-        """Whether all have ended."""
-        return not self.flying()
 
 
 class _Flight:
@@ -167,15 +206,15 @@ class _Flight:
         self.failed: list[str] = []  #: what could not be run for our own reasons
 
     def passed(
-        self, submissions: Iterable[Submission], most: int
-    ) -> Iterator[tuple[Submission, tuple[Run, ...]]]:
-        """Each submission with its runs as they are there, at most so many under way."""
+        self, submissions: Iterable[Submission], most: int, judge: Start
+    ) -> Iterator[tuple[Grade, dict[str, Any]]]:
+        """Each submission's grade as it is there, at most so many under way."""
         for submission in submissions:
             self._take_up(submission)
             while len(self.waiting) >= most:
-                yield from self._landed()
+                yield from self._landed(judge)
         while self.waiting:
-            yield from self._landed()
+            yield from self._landed(judge)
 
     def _take_up(self, submission: Submission) -> None:
         """Start the runs of a submission, or find them."""
@@ -193,18 +232,24 @@ class _Flight:
             self._flying[digest, case] = flying
         return flying
 
-    def _landed(self) -> Iterator[tuple[Submission, tuple[Run, ...]]]:
-        """Wait until some submission has all of its runs, then give each that has."""
-        while not (ready := [one for one in self.waiting if one.landed()]):
-            flying = {run for one in self.waiting for run in one.flying()}
+    def _landed(self, judge: Start) -> Iterator[tuple[Grade, dict[str, Any]]]:
+        """Have those judged whose runs are all there, then give each that has been."""
+        flying = [run for one in self.waiting for run in one.flying()]
+        if flying and all(one.flying() for one in self.waiting):
             wait(flying, return_when=FIRST_COMPLETED)
-        for one in ready:
-            self.waiting.remove(one)
-            finished = self._finish(one)
-            if finished is not None:
-                yield one.submission, finished
-            for case in one.runs:
-                self._flying.pop((one.digest, case), None)
+        for one in [one for one in self.waiting if not one.flying()]:
+            if one.graded is not None:
+                self._forget(one)
+                yield one.graded.result()
+            elif (runs := self._finish(one)) is not None:
+                one.graded = judge(one.submission, runs)
+            else:
+                self._forget(one)
+
+    def _forget(self, one: _Waiting) -> None:
+        self.waiting.remove(one)
+        for case in one.runs:
+            self._flying.pop((one.digest, case), None)
 
     def _finish(self, one: _Waiting) -> tuple[Run, ...] | None:
         """The runs of a submission, or None where one of them failed for our own reasons."""

@@ -1,4 +1,4 @@
-"""Runs a lab's checks: pytest, in the grading process, on values that came out of the sandbox.
+"""Runs a lab's checks: pytest, in a process of ours, on values that came out of the sandbox.
 
 A lab's `test_public.py` looks at every case, its `test_hidden.py` at the hidden ones. A test takes
 the fixtures `student` and `reference` (the values by probe, in the case at hand) and says which
@@ -14,61 +14,135 @@ student's fault, is `failed`; anything else that goes wrong is `error`, and a pe
 from __future__ import annotations
 
 import contextlib
-import inspect
 import io
-import math
 import os
 import sys
-from collections import defaultdict
+import threading
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from queue import SimpleQueue
+from types import TracebackType
 from typing import Any
 from unittest import mock
 
 import pytest
-from pytest_jsonreport.plugin import JSONReport
 
 from grader import bands
-from grader.asked import Credit, StudentFault, Values
 from grader.assignment import check_files
-from grader.records import Assignment, AssignmentError, Case, Check, CheckStatus, Run
+from grader.plugin import NOTE, Plugin, Round
+from grader.records import Assignment, AssignmentError, Check, CheckStatus, Run
 
-_CREDIT = pytest.StashKey[Credit]()
-_FACTS = pytest.StashKey[dict[str, Any]]()
-#: Plugins of pytest that checks have no use for and that cost two thirds of a submission's time.
+#: Plugins of pytest that checks have no use for and that cost two thirds of a session's start.
 _UNUSED = (
     "unraisableexception", "threadexception", "logging", "junitxml", "pastebin", "stepwise",
     "doctest", "setuponly", "setupplan", "warnings", "faulthandler", "unittest", "debugging",
     "recwarn", "subtests", "capture",
 )  # fmt: skip
-_NOTE = "grader"  #: where our facts stand in a test's metadata
 
 
 def check(
     assignment: Assignment, known: Mapping[str, Run], runs: tuple[Run, ...]
 ) -> tuple[tuple[Check, ...], dict[str, Any]]:
-    """Judge a submission's runs.
+    """Judge one submission's runs, see `Checker`."""
+    with Checker(assignment, known) as checker:
+        return checker.check(runs)
+
+
+class Checker:
+    """A lab's checks, ready to be asked about one submission after another, one at a time.
+
+    Pytest's session runs in a thread of its own and waits there for the next.
 
     Args:
         assignment: whose checks are run.
         known: the reference's run by case.
-        runs: the submission's, one for each case.
-
-    Returns:
-        The checks in the order of the parts, and pytest-json-report's report.
-
-    Raises:
-        AssignmentError: the lab's checks cannot be run as they stand.
     """
-    plugin = _Plugin(assignment, known, {run.case: run for run in runs})
-    reporter = JSONReport()
-    files = check_files(assignment)
-    if not files:  # pytest would collect the working directory instead
-        raise AssignmentError(f"{assignment.folder}: there is no test_public.py; add the checks")
-    arguments = [
+
+    def __init__(self, assignment: Assignment, known: Mapping[str, Run]) -> None:
+        self._assignment = assignment
+        self._known = known
+        self._asked: SimpleQueue[Round | None] = SimpleQueue()
+        self._told: SimpleQueue[dict[str, Any] | BaseException | None] = SimpleQueue()
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+
+    def __enter__(self) -> Checker:
+        silent = contextlib.redirect_stdout(io.StringIO())  # pytest's terminal keeps it
+        with silent:
+            self._thread.start()
+            self._hear()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        problem: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._asked.put(None)
+        self._thread.join()
+
+    def check(self, runs: tuple[Run, ...]) -> tuple[tuple[Check, ...], dict[str, Any]]:
+        """Judge a submission's runs, one for each case.
+
+        Returns:
+            The checks in the order of the parts, and pytest-json-report's report.
+
+        Raises:
+            AssignmentError: the lab's checks cannot be run as they stand.
+        """
+        with contextlib.redirect_stdout(io.StringIO()):  # the report has it all
+            self._asked.put(({run.case: run for run in runs}, self._told.put))
+            report = self._hear() or {}
+        return _verdicts(self._assignment, report), report
+
+    def _hear(self) -> dict[str, Any] | None:
+        heard = self._told.get()
+        if isinstance(heard, BaseException):
+            raise heard
+        return heard
+
+    def _rounds(self) -> Iterator[Round]:
+        """What is asked, until nothing more is; called for once the checks are collected."""
+        self._told.put(None)
+        while (asked := self._asked.get()) is not None:
+            yield asked
+
+    def _serve(self) -> None:
+        """Run pytest; where it ends before it was told to, say why to whoever asks."""
+        try:
+            ended: BaseException | None = self._run_pytest()
+        except BaseException as problem:  # noqa: BLE001 - it is raised where somebody waits for it
+            ended = problem
+        if ended is not None:
+            self._told.put(ended)
+
+    def _run_pytest(self) -> AssignmentError | None:
+        assignment = self._assignment
+        files = check_files(assignment)
+        if not files:  # pytest would collect the working directory instead
+            return AssignmentError(
+                f"{assignment.folder}: there is no test_public.py; add the checks"
+            )
+        plugin = Plugin(assignment, self._known, self._rounds())
+        alone = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": "", "PYTEST_PLUGINS": ""}
+        with mock.patch.dict(os.environ, alone), bands.use(assignment.bands):
+            status = pytest.main(_arguments(assignment, files), plugins=[plugin.reporter, plugin])
+        _forget(files)
+        if plugin.problem is not None:
+            return AssignmentError(plugin.problem)
+        if status not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
+            return AssignmentError(
+                f"{assignment.folder}: pytest could not run the checks ({status!r})"
+            )
+        return None
+
+
+def _arguments(assignment: Assignment, files: list[Path]) -> list[str]:
+    return [
         *map(str, files),
         "--json-report-file=none",
         "--import-mode=importlib",
+        "--tb=native",  # pytest's own parses the source of each frame
         f"--rootdir={assignment.folder.parent.parent}",
         f"--confcutdir={assignment.folder}",
         "--noconftest",
@@ -79,16 +153,6 @@ def check(
         *("-p", "pytest_jsonreport.plugin"),
         *(word for name in _UNUSED for word in ("-p", f"no:{name}")),
     ]
-    alone = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": "", "PYTEST_PLUGINS": ""}
-    silent = contextlib.redirect_stdout(io.StringIO())  # the report has it all
-    with mock.patch.dict(os.environ, alone), silent, bands.use(assignment.bands):
-        status = pytest.main(arguments, plugins=[reporter, plugin])
-    _forget(files)
-    if plugin.problem is not None:
-        raise AssignmentError(plugin.problem)
-    if status not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
-        raise AssignmentError(f"{assignment.folder}: pytest could not run the checks ({status!r})")
-    return _verdicts(assignment, reporter.report), reporter.report
 
 
 def _forget(files: list[Path]) -> None:
@@ -97,141 +161,6 @@ def _forget(files: list[Path]) -> None:
     for name, module in list(sys.modules.items()):
         if getattr(module, "__file__", None) in paths:
             del sys.modules[name]
-
-
-class _Plugin:
-    """Fixtures, parametrization by case, and the facts that the verdicts need."""
-
-    def __init__(
-        self, assignment: Assignment, known: Mapping[str, Run], runs: Mapping[str, Run]
-    ) -> None:
-        self._assignment = assignment
-        self._known = known
-        self._runs = runs
-        self._parts = {part.name: part for part in assignment.parts}
-        self.problem: str | None = None  #: a fault of the lab's files, in a sentence
-
-    @pytest.fixture
-    def student(self, case: Case) -> Values:
-        """The student's values in the case."""
-        return Values(self._runs[case.name], reference=False)
-
-    @pytest.fixture
-    def reference(self, case: Case) -> Values:
-        """The reference's values in the case."""
-        return Values(self._known[case.name], reference=True)
-
-    @pytest.fixture
-    def credit(self, request: pytest.FixtureRequest) -> Credit:
-        """Partial credit for the test that asks for it."""
-        credit: Credit = request.node.stash.setdefault(_CREDIT, Credit())
-        return credit
-
-    @pytest.hookimpl
-    def pytest_configure(self, config: pytest.Config) -> None:
-        config.addinivalue_line("markers", "part(name, weight=1, hint=None): whose points it gives")
-
-    @pytest.hookimpl
-    def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
-        """Ask every check in each of its cases."""
-        if "case" not in metafunc.fixturenames:
-            metafunc.fixturenames.append("case")
-        cases = self._assignment.cases
-        if metafunc.module.__name__.endswith("test_hidden"):
-            cases = tuple(case for case in cases if case.hidden)
-        metafunc.parametrize("case", cases, ids=[case.name for case in cases])
-
-    @pytest.hookimpl
-    def pytest_collection_modifyitems(self, items: list[pytest.Function]) -> None:
-        """Share each part's points out among its checks, by weight, in each case."""
-        self.problem = self.problem or self._share_out(items)
-        if self.problem:
-            items.clear()
-
-    def _share_out(self, items: list[pytest.Function]) -> str | None:
-        """Give each check its facts; or a fault of the lab's, in a sentence."""
-        totals: dict[tuple[str, str], float] = defaultdict(float)
-        for item in items:
-            mark = item.get_closest_marker("part")
-            name = mark.args[0] if mark and mark.args else None
-            if name not in self._parts:
-                known = ", ".join(self._parts)
-                return f"{item.path}: {item.originalname}: mark its part, one of {known}"
-            if other := sorted(set(mark.kwargs if mark else ()) - {"weight", "hint"}):
-                return f"{item.path}: {item.originalname}: a mark has no {other[0]!r}; remove it"
-            if not (math.isfinite(_weight(item)) and _weight(item) >= 0):
-                return f"{item.path}: {item.originalname}: make its weight a number of at least 0"
-            totals[name, _case(item).name] += _weight(item)
-        for item in items:
-            item.stash[_FACTS] = self._facts(item, totals)
-        for part in self._parts.values():
-            for case in self._assignment.cases:
-                if part.points and not totals[part.name, case.name]:
-                    return (
-                        f"{self._assignment.folder}: no check gives the points of part "
-                        f"{part.name!r} in case {case.name!r}"
-                    )
-        return None
-
-    def _facts(
-        self, item: pytest.Function, totals: Mapping[tuple[str, str], float]
-    ) -> dict[str, Any]:
-        mark = item.get_closest_marker("part")
-        part = self._parts[mark.args[0]]  # type: ignore[union-attr]
-        case = _case(item)
-        total = totals[part.name, case.name]
-        return {
-            "name": item.originalname.removeprefix("test_"),
-            "part": part.name,
-            "points": part.points * case.share * _weight(item) / total if total else 0.0,
-            "case": case.name,
-            "hidden": case.hidden,
-            "asked": inspect.cleandoc(item.function.__doc__ or item.originalname),
-            "hint": mark.kwargs.get("hint"),  # type: ignore[union-attr]
-        }
-
-    @pytest.hookimpl
-    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        if report.failed and self.problem is None:
-            last = str(report.longrepr).strip().splitlines()[-1].removeprefix("E").strip()
-            self.problem = f"{report.nodeid}: the checks cannot be loaded: {last}"
-
-    @pytest.hookimpl(wrapper=True)
-    def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> Iterator[Any]:
-        result = yield
-        credit = pyfuncitem.stash.get(_CREDIT, None)
-        if credit is not None and credit.problems:
-            raise StudentFault("\n".join(credit.problems))
-        return result
-
-    @pytest.hookimpl
-    def pytest_json_runtest_metadata(self, item: pytest.Item, call: pytest.CallInfo[None]) -> Any:
-        """Put what `_verdict` needs into the report."""
-        facts = item.stash[_FACTS]
-        if call.when == "call":
-            credit = item.stash.get(_CREDIT, None)
-            problem = call.excinfo.value if call.excinfo else None
-            facts["fraction"] = credit.fraction if credit else float(problem is None)
-            facts["fault"] = isinstance(problem, AssertionError)
-            student = item.funcargs.get("student")  # type: ignore[attr-defined]
-            facts["probes"] = list(student.asked) if isinstance(student, Values) else []
-        elif call.when == "setup" and call.excinfo is not None:
-            facts["fault"] = isinstance(call.excinfo.value, StudentFault)
-        if call.excinfo is not None:
-            facts["message"] = str(call.excinfo.value) or call.excinfo.typename
-        return {_NOTE: facts}
-
-
-def _case(item: pytest.Function) -> Case:
-    case = item.callspec.params["case"]
-    if not isinstance(case, Case):
-        raise TypeError(f"{item.nodeid}: its parameter `case` is not a case of ours")
-    return case
-
-
-def _weight(item: pytest.Item) -> float:
-    mark = item.get_closest_marker("part")
-    return float(mark.kwargs.get("weight", 1)) if mark else 0.0
 
 
 def _verdicts(assignment: Assignment, report: dict[str, Any]) -> tuple[Check, ...]:
@@ -244,7 +173,7 @@ def _verdicts(assignment: Assignment, report: dict[str, Any]) -> tuple[Check, ..
 
 def _verdict(test: dict[str, Any]) -> Check:
     """One check from one test of the report."""
-    facts = test["metadata"][_NOTE]
+    facts = test["metadata"][NOTE]
     fraction = facts.pop("fraction", 0.0)
     status = _status(test, fraction, fault=facts.pop("fault", False))
     earned = facts["points"] * fraction if status in ("passed", "partial") else 0.0

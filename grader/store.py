@@ -58,12 +58,9 @@ def save_grade(folder: Path, grade: Grade, report: dict[str, Any]) -> None:
 
 def save_run(path: Path, run: Run) -> None:
     """Write a run as `<path>.json` and, for its tensors, `<path>.safetensors`."""
-    tensors: dict[str, torch.Tensor] = {}
-    body = {**vars(run), "values": codec.encode(dict(run.values), tensors, depth=-1)}
-    body["notices"] = list(run.notices)
-    text = json.dumps(body, indent=1, allow_nan=False)
+    text, payload = as_pair(run)
     path.parent.mkdir(parents=True, exist_ok=True)
-    write(path.with_suffix(".safetensors"), safetensors.torch.save(tensors))
+    write(path.with_suffix(".safetensors"), payload)
     write(path.with_suffix(".json"), text)
 
 
@@ -74,15 +71,34 @@ def load_run(path: Path) -> Run:
         OSError, ValueError, codec.WireError: the files are not there or not whole.
     """
     text = path.with_suffix(".json").read_text("utf-8")
-    payload = path.with_suffix(".safetensors").read_bytes()
     try:
-        body = json.loads(text)
+        return from_pair(text, path.with_suffix(".safetensors").read_bytes())
+    except codec.WireError as problem:
+        raise codec.WireError(f"{path}: no run of this version: {problem}") from None
+
+
+def as_pair(run: Run) -> tuple[str, bytes]:
+    """A run as JSON, and its tensors as safetensors."""
+    tensors: dict[str, torch.Tensor] = {}
+    body = {**vars(run), "values": codec.encode(dict(run.values), tensors, depth=-1)}
+    body["notices"] = list(run.notices)
+    return json.dumps(body, indent=1, allow_nan=False), safetensors.torch.save(tensors)
+
+
+def from_pair(text: str, payload: bytes) -> Run:
+    """The run that `as_pair` took apart.
+
+    Raises:
+        ValueError, codec.WireError: they are not whole.
+    """
+    body = json.loads(text)
+    try:
         values = codec.decode(body.pop("values"), payload, depth=-1)
         if not isinstance(values, dict):
             raise codec.WireError("values that are no dict")
         return Run(**{**body, "values": values, "notices": tuple(body["notices"])})
-    except (AttributeError, KeyError, TypeError, RecursionError, codec.WireError) as problem:
-        raise codec.WireError(f"{path}: no run of this version: {problem}") from None
+    except (AttributeError, KeyError, TypeError, RecursionError) as problem:
+        raise codec.WireError(str(problem)) from None
 
 
 def write(path: Path, content: str | bytes) -> None:

@@ -1,0 +1,92 @@
+"""Processes of our own that check: `Judges(judge, count).judge(submission, runs) -> grade, report`.
+
+Checks are pytest's work and take as long as a small run does; in one process they would hold up a
+class, and pytest is not safe in threads. Each process is a fork of this one, which has loaded the
+lab; runs reach it as bytes.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+import torch
+
+from grader import kernel, store
+from grader.records import Grade, Run, SandboxError, Submission
+
+Judge: TypeAlias = Callable[[Submission, tuple[Run, ...]], tuple[Grade, dict[str, Any]]]
+
+#: The judge of such a process; it could not be sent there, and comes along with the fork.
+_here: Judge | None = None
+
+
+class Judges:
+    """So many judges at work at once; to be made while this process has no other thread.
+
+    Args:
+        judge: how one submission is judged.
+        count: how many at once.
+    """
+
+    def __init__(self, judge: Judge, count: int) -> None:
+        self._judge = judge
+        self._one_at_a_time = threading.Lock()
+        self._pool: ProcessPoolExecutor | None = None
+        if sys.platform == "linux":  # elsewhere a fork of a process that uses torch is not safe
+            fork = multiprocessing.get_context("fork")
+            self._pool = ProcessPoolExecutor(count, fork, _enter, (judge, os.getpid()))
+            self._pool.submit(os.getpid).result()  # the first task starts all processes
+
+    def judge(self, submission: Submission, runs: tuple[Run, ...]) -> tuple[Grade, dict[str, Any]]:
+        """Have a submission judged; may be called from several threads.
+
+        Raises:
+            AssignmentError: the lab's checks cannot be run as they stand.
+            SandboxError: a judge was ended from outside.
+        """
+        if self._pool is None:
+            with self._one_at_a_time:
+                return self._judge(submission, runs)
+        packed = [store.as_pair(run) for run in runs]
+        try:
+            grade, report = self._pool.submit(_judge_here, submission, packed).result()
+        except BrokenProcessPool:
+            raise SandboxError(
+                "a process that checks was ended, perhaps for want of memory; grade again with "
+                "fewer --workers, what is graded stays"
+            ) from None
+        return replace(grade, runs=runs), report
+
+    def close(self) -> None:
+        """End the processes."""
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _enter(judge: Judge, parent: int) -> None:
+    """Begin as a judge: never outlive the grader, whose locks a fork holds too."""
+    global _here
+    _here = judge
+    kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the grader hears it and ends us
+    torch.set_num_threads(1)  # a fork cannot use the threads that it left behind
+
+
+def _judge_here(
+    submission: Submission, packed: list[tuple[str, bytes]]
+) -> tuple[Grade, dict[str, Any]]:
+    if _here is None:
+        raise RuntimeError("not a judge's process")
+    grade, report = _here(submission, tuple(store.from_pair(*pair) for pair in packed))
+    return replace(grade, runs=()), report
