@@ -29,9 +29,11 @@ Submit = Callable[[Assignment, Case, Submission], "Future[Run]"]
 #: A run that is kept from before, by case, digest of the submission and digest of its world.
 Kept = Callable[[Case, str, str], Run | None]
 #: Asks the checks about runs.
-Check = Callable[[tuple[Run, ...]], tuple[tuple[records.Check, ...], dict[str, Any]]]
+Asked = Callable[[tuple[Run, ...]], tuple[tuple[records.Check, ...], dict[str, Any]]]
 #: Starts the judging of a submission's runs.
-Start = Callable[[Submission, tuple[Run, ...]], "Future[tuple[Grade, dict[str, Any]]]"]
+Start = Callable[[Submission, tuple[Run, ...]], "Future[tuple[Grade, Any]]"]
+#: What is done with a grade and pytest's report of it, where they were made.
+Then = Callable[[Submission, Grade, dict[str, Any]], Any]
 #: Submissions taken up at a time, for each worker: so many that no worker waits for us.
 _AHEAD = 4
 #: So many submissions in a row may fail for our own reasons before we give up.
@@ -76,7 +78,8 @@ def grade_all(
     runner: Runner,
     means: Means | None = None,
     kept: Kept = lambda *_: None,
-) -> Iterator[tuple[Grade, dict[str, Any]]]:
+    then: Then = lambda _, __, report: report,
+) -> Iterator[tuple[Grade, Any]]:
     """Grade submissions, each as soon as its runs are there, in whatever order that is.
 
     All that can be wrong with the lab is found before this returns.
@@ -87,9 +90,10 @@ def grade_all(
         runner: where they run.
         means: how runs are made.
         kept: finds a run that need not be made again.
+        then: what is done with each grade in the process that made it.
 
     Returns:
-        An iterator over each grade with pytest's own report of it.
+        An iterator over each grade, with what `then` made of it: by default pytest's own report.
 
     Raises:
         GraderError: a fault of ours or of the assignment, after all others have been graded; never
@@ -104,12 +108,12 @@ def grade_all(
     gc.collect()
     gc.freeze()  # pytest collects garbage twice a session, over all that was ever loaded
     here = count if means.submit is None else processors()
-    judges = Judges(_bench(assignment, expected, mistakes), here)
+    judges = Judges(_bench(assignment, expected, mistakes, then), here)
     pool = ThreadPoolExecutor(max_workers=here)
     submit = means.submit or (lambda *run: pool.submit(runner.run_case, *run))
     flight = _Flight(assignment, worlds, kept, submit, means.retries)
 
-    def graded() -> Iterator[tuple[Grade, dict[str, Any]]]:
+    def graded() -> Iterator[tuple[Grade, Any]]:
         try:
             yield from flight.passed(
                 submissions, _AHEAD * count, lambda *runs: pool.submit(judges.judge, *runs)
@@ -124,15 +128,18 @@ def grade_all(
     return graded()
 
 
-def _bench(assignment: Assignment, expected: Mapping[str, Run], mistakes: Mistakes) -> Judge:
+def _bench(
+    assignment: Assignment, expected: Mapping[str, Run], mistakes: Mistakes, then: Then
+) -> Judge:
     """A judge whose checks are collected when it is first asked, and then stay so."""
 
     @functools.cache
     def checker() -> checks.Checker:
         return checks.Checker(assignment, expected).__enter__()
 
-    def judge_it(submission: Submission, runs: tuple[Run, ...]) -> tuple[Grade, dict[str, Any]]:
-        return judge(assignment, expected, submission, runs, mistakes, checker().check)
+    def judge_it(submission: Submission, runs: tuple[Run, ...]) -> tuple[Grade, Any]:
+        found = judge(assignment, expected, submission, runs, mistakes, checker().check)
+        return found[0], then(submission, *found)
 
     return judge_it
 
@@ -150,7 +157,7 @@ def judge(
     submission: Submission,
     runs: tuple[Run, ...],
     mistakes: Mistakes = NONE,
-    check: Check | None = None,
+    check: Asked | None = None,
 ) -> tuple[Grade, dict[str, Any]]:
     """Check, diagnose and score one submission's runs against the reference's.
 
@@ -174,7 +181,7 @@ class _Waiting:
     submission: Submission
     digest: str
     runs: dict[str, Run | Future[Run]]
-    graded: Future[tuple[Grade, dict[str, Any]]] | None = None
+    graded: Future[tuple[Grade, Any]] | None = None
 
     def flying(self) -> list[Future[Any]]:
         """What it waits for."""
@@ -207,7 +214,7 @@ class _Flight:
 
     def passed(
         self, submissions: Iterable[Submission], most: int, judge: Start
-    ) -> Iterator[tuple[Grade, dict[str, Any]]]:
+    ) -> Iterator[tuple[Grade, Any]]:
         """Each submission's grade as it is there, at most so many under way."""
         for submission in submissions:
             self._take_up(submission)
@@ -232,7 +239,7 @@ class _Flight:
             self._flying[digest, case] = flying
         return flying
 
-    def _landed(self, judge: Start) -> Iterator[tuple[Grade, dict[str, Any]]]:
+    def _landed(self, judge: Start) -> Iterator[tuple[Grade, Any]]:
         """Have those judged whose runs are all there, then give each that has been."""
         flying = [run for one in self.waiting for run in one.flying()]
         if flying and all(one.flying() for one in self.waiting):

@@ -104,10 +104,9 @@ def grade(
     ):
         means = replace(means, workers=workers or means.workers, retries=retries)
         try:
-            with progress:
-                for outcome in pipeline.grade_class(
-                    assignment, found, results, runner, means, fresh=fresh
-                ):
+            graded = pipeline.grade_class(assignment, found, results, runner, means, fresh=fresh)
+            with progress:  # which has a thread of its own
+                for outcome in graded:
                     progress.show(outcome)
         finally:
             page = classlist.save(out, assignment)

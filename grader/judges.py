@@ -1,4 +1,4 @@
-"""Processes of our own that check: `Judges(judge, count).judge(submission, runs) -> grade, report`.
+"""Processes of our own that check: `Judges(judge, count).judge(submission, runs) -> grade, more`.
 
 Checks are pytest's work and take as long as a small run does; in one process they would hold up a
 class, and pytest is not safe in threads. Each process is a fork of this one, which has loaded the
@@ -23,7 +23,7 @@ import torch
 from grader import kernel, store
 from grader.records import Grade, Run, SandboxError, Submission
 
-Judge: TypeAlias = Callable[[Submission, tuple[Run, ...]], tuple[Grade, dict[str, Any]]]
+Judge: TypeAlias = Callable[[Submission, tuple[Run, ...]], tuple[Grade, Any]]
 
 #: The judge of such a process; it could not be sent there, and comes along with the fork.
 _here: Judge | None = None
@@ -46,7 +46,7 @@ class Judges:
             self._pool = ProcessPoolExecutor(count, fork, _enter, (judge, os.getpid()))
             self._pool.submit(os.getpid).result()  # the first task starts all processes
 
-    def judge(self, submission: Submission, runs: tuple[Run, ...]) -> tuple[Grade, dict[str, Any]]:
+    def judge(self, submission: Submission, runs: tuple[Run, ...]) -> tuple[Grade, Any]:
         """Have a submission judged; may be called from several threads.
 
         Raises:
@@ -58,13 +58,13 @@ class Judges:
                 return self._judge(submission, runs)
         packed = [store.as_pair(run) for run in runs]
         try:
-            grade, report = self._pool.submit(_judge_here, submission, packed).result()
+            grade, more = self._pool.submit(_judge_here, submission, packed).result()
         except BrokenProcessPool:
             raise SandboxError(
                 "a process that checks was ended, perhaps for want of memory; grade again with "
                 "fewer --workers, what is graded stays"
             ) from None
-        return replace(grade, runs=runs), report
+        return replace(grade, runs=runs), more
 
     def close(self) -> None:
         """End the processes."""
@@ -83,10 +83,8 @@ def _enter(judge: Judge, parent: int) -> None:
     torch.set_num_threads(1)  # a fork cannot use the threads that it left behind
 
 
-def _judge_here(
-    submission: Submission, packed: list[tuple[str, bytes]]
-) -> tuple[Grade, dict[str, Any]]:
+def _judge_here(submission: Submission, packed: list[tuple[str, bytes]]) -> tuple[Grade, Any]:
     if _here is None:
         raise RuntimeError("not a judge's process")
-    grade, report = _here(submission, tuple(store.from_pair(*pair) for pair in packed))
-    return replace(grade, runs=()), report
+    grade, more = _here(submission, tuple(store.from_pair(*pair) for pair in packed))
+    return replace(grade, runs=()), more

@@ -55,6 +55,8 @@ def grade_class(
 ) -> Iterator[Outcome]:
     """Grade a class, each student written as soon as graded.
 
+    All that can be wrong with the lab is found before this returns.
+
     Args:
         assignment: what is graded.
         found: where each student's submission lies.
@@ -69,7 +71,6 @@ def grade_class(
     checks = keys.of_checks(assignment, known(assignment, runner.bundles, runner.run_case))
     worlds = batch.worlds_of(assignment, runner.bundles)
     problems: list[str] = []
-    taken: dict[str, tuple[Submission, str]] = {}
     unchanged: list[Outcome] = []
 
     def wanted() -> Iterator[Submission]:
@@ -84,15 +85,29 @@ def grade_class(
             if entry is not None:
                 unchanged.append(_unchanged(entry))
                 continue
-            taken[student] = submission, digest
             yield submission
 
+    def save(submission: Submission, grade: Grade, report: dict[str, Any]) -> dict[str, Any] | str:
+        digest = keys.of_grade(submission, worlds, checks)
+        return results.save(submission, grade, report, digest, grade.runs)
+
     kept = (lambda *_: None) if fresh else results.kept
-    graded = batch.grade_all(assignment, wanted(), runner, means, kept)
-    for grade, report in graded:
-        submission, digest = taken.pop(grade.student)
-        if problem := results.save(submission, grade, report, digest, grade.runs):
-            problems.append(problem)
+    graded = batch.grade_all(assignment, wanted(), runner, means, kept, save)
+    return _told(graded, results, unchanged, problems)
+
+
+def _told(
+    graded: Iterator[tuple[Grade, dict[str, Any] | str]],
+    results: Results,
+    unchanged: list[Outcome],
+    problems: list[str],
+) -> Iterator[Outcome]:
+    """Each grade as it is made and told in the journal, and who was passed over meanwhile."""
+    for grade, saved in graded:
+        if isinstance(saved, str):
+            problems.append(saved)
+        else:
+            results.tell(saved)
         while unchanged:
             yield unchanged.pop()
         yield _outcome(grade)
@@ -155,8 +170,11 @@ def regrade(
     for grade, report, made in sorted(graded, key=lambda one: one[0].student):
         submission = results.submission(grade.student)
         digest = keys.of_grade(submission, worlds, checks)
-        if problem := results.save(submission, grade, report, digest, made):
-            problems.append(problem)
+        saved = results.save(submission, grade, report, digest, made)
+        if isinstance(saved, str):
+            problems.append(saved)
+        else:
+            results.tell(saved)
     return problems
 
 

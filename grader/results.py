@@ -154,11 +154,11 @@ class Results:
         report: dict[str, Any],
         digest: str,
         runs: Sequence[Run],
-    ) -> str | None:
-        """Write a student's results; or leave the former ones and say why.
+    ) -> dict[str, Any] | str:
+        """Write a student's results, all but the journal's; or leave the former ones and say why.
 
-        A grade whose checks went wrong on our side never replaces one of the same files whose
-        checks did not.
+        Different students' may be written in several processes at once. A grade whose checks went
+        wrong on our side never replaces one of the same files whose checks did not.
 
         Args:
             submission: what was graded.
@@ -166,6 +166,9 @@ class Results:
             report: pytest's own report.
             digest: of all that the grade depends on, see `keys.of_grade`.
             runs: those of the grade that are not stored yet.
+
+        Returns:
+            The entry to be told in the journal; or why nothing was written.
         """
         folder = self.folder / grade.student
         files = keys.of_submission(submission)
@@ -183,20 +186,17 @@ class Results:
             _keep_former(folder)
         _write_pages(folder, self._assignment, grade)
         store.save_grade(folder, grade, report)
-        self._append(
-            {
-                "time": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-                "student": grade.student,
-                "points": grade.points,
-                "possible": grade.possible,
-                "runs": {run.case: run.status for run in grade.runs},
-                "limits": {case.name: _limits(case) for case in self._assignment.cases},
-                "submission": files,
-                "worlds": {run.case: run.world for run in grade.runs},
-                "grade": digest,
-            }
-        )
-        return None
+        return {
+            "time": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+            "student": grade.student,
+            "points": grade.points,
+            "possible": grade.possible,
+            "runs": {run.case: run.status for run in grade.runs},
+            "limits": {case.name: _limits(case) for case in self._assignment.cases},
+            "submission": files,
+            "worlds": {run.case: run.world for run in grade.runs},
+            "grade": digest,
+        }
 
     def former(self, student: str) -> dict[str, Any] | None:
         """The grade that a student has now, as `grade.json` holds it."""
@@ -207,7 +207,8 @@ class Results:
             return None
         return found
 
-    def _append(self, entry: dict[str, Any]) -> None:
+    def tell(self, entry: dict[str, Any]) -> None:
+        """Tell the journal that a student's results are there."""
         line = json.dumps(entry, allow_nan=False).encode() + b"\n"
         with self._journal.open("ab") as stream:
             stream.write(line)
