@@ -43,10 +43,10 @@ def leaves(value: Value, path: str = "") -> dict[str, Leaf]:
             found |= leaves(item, f"{path}[{key}]")
         return found
     if isinstance(value, list) and value:
-        if all(isinstance(item, str) for item in value) and _numbers(value) is None:
-            return {path: Words(tuple(map(str, value)))}
         if (vector := _numbers(value)) is not None:
             return {path: vector}
+        if all(isinstance(item, str) for item in value):
+            return {path: Words(tuple(map(str, value)))}
         found = {}
         for i, item in enumerate(value):
             found |= leaves(item, f"{path}[{i}]")
@@ -67,16 +67,18 @@ def answers(run: Run) -> dict[str, dict[str, Leaf]]:
 
 def _numbers(values: list[Value]) -> torch.Tensor | None:
     """A list of numbers, or of their texts, as a vector `[n]`; None where one is no number."""
+    whole = [value for value in values if type(value) is int]
+    if len(whole) == len(values) and max(map(abs, whole)) < 2**53:
+        return torch.tensor(whole, dtype=torch.int64)  # what most lists are, at once
+    if not {type(value) for value in values} <= {int, float, str}:
+        return None
     found = []
     for value in values:
-        if isinstance(value, torch.Tensor):
-            return None
         try:
             found.append(number(value, ""))
         except Mismatch:
             return None
-    whole = all(isinstance(value, int) for value in values)
-    return torch.tensor(found, dtype=torch.float64).to(torch.int64 if whole else torch.float64)
+    return torch.tensor(found, dtype=torch.float64)
 
 
 def gap(mine: Leaf | None, theirs: Leaf | None) -> float | None:

@@ -93,10 +93,10 @@ def grade_class(
 
     kept = (lambda *_: None) if fresh else results.kept
     graded = batch.grade_all(assignment, wanted(), runner, means, kept, save)
-    return _told(graded, results, unchanged, problems)
+    return _outcomes(graded, results, unchanged, problems)
 
 
-def _told(
+def _outcomes(
     graded: Iterator[tuple[Grade, dict[str, Any] | str]],
     results: Results,
     unchanged: list[Outcome],

@@ -91,8 +91,8 @@ def from_pair(text: str, payload: bytes) -> Run:
     Raises:
         ValueError, codec.WireError: they are not whole.
     """
-    body = json.loads(text)
     try:
+        body = json.loads(text)
         values = codec.decode(body.pop("values"), payload, depth=-1)
         if not isinstance(values, dict):
             raise codec.WireError("values that are no dict")

@@ -15,7 +15,7 @@ import torch
 from grader import score
 from grader.asked import OUTPUT
 from grader.assignment import load
-from grader.checks import check
+from grader.checks import Checker, check
 from grader.records import Assignment, AssignmentError, Check, Grade, Run, Submission
 
 _names = map("lab_{}".format, itertools.count())  # a module of checks is imported once a process
@@ -621,3 +621,42 @@ def test_what_a_check_asked_for_is_kept(make: Make) -> None:
     )
     asked = {one.name: one.probes for one in _judge(assignment) if one.case == "public"}
     assert asked == {"some": ("b",), "output": (OUTPUT, "a"), "nothing": ()}
+
+
+def test_rounds_of_one_session_know_nothing_of_each_other(make: Make) -> None:
+    source = """
+    @pytest.mark.part("one")
+    def test_a(student, reference, credit):
+        with credit.item():
+            assert student["a"] == reference["a"]
+        with credit.item():
+            assert student["b"] == reference["b"]
+
+    @pytest.mark.part("one")
+    def test_t(student, reference):
+        assert student["t"].equal(reference["t"])
+    """
+    assignment = make(source)
+    known = {case.name: Run(case.name, "ok", None, REFERENCE) for case in assignment.cases}
+    others = [
+        known["public"],
+        _run("public", a=1, b=5),
+        Run("public", "timeout", "too long"),
+        _run("public", a=1, b=2),
+        known["public"],
+    ]
+    rounds = [(run, known["hidden"]) for run in others]
+    with Checker(assignment, known) as checker:
+        together = [checker.check(runs) for runs in rounds]
+    for runs, (found, report) in zip(rounds, together, strict=True):
+        alone, its_report = check(assignment, known, runs)
+        assert found == alone
+        assert report["summary"] == its_report["summary"]
+        assert report["exitcode"] == its_report["exitcode"]
+    assert len({found for found, _ in together}) == 4
+
+
+def test_a_session_that_could_not_start_says_so_to_whoever_asks(make: Make) -> None:
+    assignment = make("import nothing_of_that_name\n")
+    with pytest.raises(AssignmentError, match="cannot be loaded"):
+        Checker(assignment, {}).__enter__()
