@@ -66,22 +66,21 @@ class _Tree:
 
     def bury(self) -> None:
         """Kill all that is left, and add up what was used."""
-        pids = self.pids()
-        for pid in pids:  # the kernel, which buries the orphans, does not tell what they used
+        for pid in self.pids():  # the kernel, which buries orphans, does not tell what they used
             if pid != self.child:
                 self._count(*_used(pid))
-        _kill(pids)
-        while True:  # a subreaper gets every orphan, and each may still fork while we look
+        while True:  # without an init a subreaper gets every orphan, and each may still fork
+            _kill([self.init] if self.init else self.pids())
             try:
                 pid, status, used = os.wait4(-1, 0)
             except ChildProcessError:
                 return
-            if pid != self.init:
-                self._count(used.ru_utime + used.ru_stime, used.ru_maxrss)
+            if pid == self.init:
+                self.init = None
+                continue
+            self._count(used.ru_utime + used.ru_stime, used.ru_maxrss)
             if pid == self.child:
                 self.end.exit = os.waitstatus_to_exitcode(status)
-                _kill([self.init] if self.init else [])
-            _kill(self.pids())
 
     def _count(self, cpu_seconds: float, peak_kb: int) -> None:
         self.end.cpu_seconds += cpu_seconds
