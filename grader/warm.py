@@ -56,7 +56,10 @@ class Zygote:
             "PYTHONPATH": str(package.parent),
         }
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "grader.zygote", str(theirs.fileno()), str(course)],
+            [
+                *(sys.executable, "-P", "-m", "grader.zygote", str(theirs.fileno()), str(course)),
+                *map(str, self.readable),
+            ],
             env=environment,
             pass_fds=[theirs.fileno()],
             stdin=subprocess.DEVNULL,

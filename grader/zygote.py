@@ -1,8 +1,8 @@
 """The warm process: imports everything once, then forks a jailed child for each run.
 
-Started by `runner` as `python -P -m grader.zygote SOCKET_FD COURSE` with an allow-listed
-environment. It knows the bundle and the course modules, both public, and nothing else. For each
-message on the socket, a plan with the descriptors of `Pipes`, it forks:
+Started by `warm` as `python -P -m grader.zygote SOCKET_FD COURSE READABLE...` with an allow-listed
+environment. It knows the bundle and the course modules, both public, and nothing else. Each message
+on the socket, a plan with the descriptors of `Pipes`, makes a run:
 
     zygote -> jailer -> child
 
@@ -18,12 +18,13 @@ import gc
 import json
 import os
 import resource
+import select
 import signal
 import socket
 import sys
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
@@ -31,6 +32,7 @@ from typing import Any, NamedTuple, NoReturn
 from grader import kernel, namespaces, sandbox, watch
 
 MAX_PLAN = 64 * 1024  #: bytes of a message to the zygote
+_TAKEN, _CLOSED = b"+", b"-"  #: what a jailer tells that has stood by
 
 
 class Pipes(NamedTuple):
@@ -44,26 +46,50 @@ class Pipes(NamedTuple):
     facts: int  #: from the jailer, and the child before it runs anything: JSON lines
 
 
-def main(control: socket.socket, course: Path) -> None:
-    """Warm up, say so, and fork on request until the socket closes."""
+def main(control: socket.socket, course: Path, readable: tuple[Path, ...]) -> None:
+    """Warm up, say so, and fork on request until the socket closes.
+
+    One jailer always stands by, so that a run need not wait for the fork of it.
+    """
     sys.path.insert(0, str(course))
     warm_up()
+    namespaces.view(readable)  # for all runs to come
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # jailers are not waited for
     control.sendall(b"ready")
+    taken, tell = os.pipe()
     for run in range(sys.maxsize):
-        message, descriptors, _, _ = socket.recv_fds(control, MAX_PLAN, len(Pipes._fields))
-        if not message:
-            return
         if len(list(Path("/proc/self/task").iterdir())) != 1:
             raise RuntimeError("the zygote has threads: a child would hang")
-        pipes = Pipes(*descriptors)
-        plan = sandbox.Plan.from_json(json.loads(message))
-        namespaces.view(plan.readable)  # for all runs to come
-        if kernel.fork() == 0:
-            control.close()
-            _never_return(pipes, partial(_jail, pipes, plan, run))
-        for descriptor in pipes:
-            os.close(descriptor)
+        jailer = kernel.fork()
+        if jailer == 0:
+            os.close(taken)
+            _stand_by(control, tell, run)
+        with _handle(jailer) as handle:
+            ready, _, _ = select.select([taken, handle], [], [])
+        if taken in ready and os.read(taken, 1) == _CLOSED:
+            return
+
+
+def _stand_by(control: socket.socket, tell: int, run: int) -> NoReturn:
+    """Be a jailer: take the next plan, and let another one stand by."""
+    message, descriptors, _, _ = socket.recv_fds(control, MAX_PLAN, len(Pipes._fields))
+    os.write(tell, _TAKEN if message else _CLOSED)
+    os.close(tell)
+    control.close()
+    if not message:
+        os._exit(0)
+    pipes = Pipes(*descriptors)
+    _never_return(pipes, lambda: _jail(pipes, sandbox.Plan.from_json(json.loads(message)), run))
+
+
+@contextlib.contextmanager
+def _handle(pid: int) -> Iterator[int]:
+    """A descriptor that can be read from when a child has ended."""
+    handle = os.pidfd_open(pid)
+    try:
+        yield handle
+    finally:
+        os.close(handle)
 
 
 def warm_up() -> None:
@@ -153,4 +179,4 @@ def _tell(facts: int, message: dict[str, Any]) -> None:
 
 
 if __name__ == "__main__":
-    main(socket.socket(fileno=int(sys.argv[1])), Path(sys.argv[2]))
+    main(socket.socket(fileno=int(sys.argv[1])), Path(sys.argv[2]), tuple(map(Path, sys.argv[3:])))
