@@ -1,6 +1,7 @@
 """The checks of `random_bert`, asked in every case."""
 
 import re
+from itertools import combinations
 
 import pytest
 
@@ -14,8 +15,8 @@ FEATURES = 1e-5
 #: rest is the rounding of four decimals.
 TRAINED, VALIDATED = (band("fit") / rows + 0.00005 for rows in (331, 4001))
 #: Printed accuracies, as published for all of Banking77, where 0.002 already lets other recipes
-#: pass; on fewer rows it means the same count.
-ACCURACY = 0.0010
+#: pass. Where a row is more, the two of a line may be so many rows off together.
+ACCURACY, ROWS = 0.0010, band("rows")
 #: A printed mean cosine; the half is the rounding of three decimals.
 COSINE = 0.0005 + band("cosine")
 #: Printed lines that are looked at, and how many of them in a row may hold what one should.
@@ -165,7 +166,7 @@ def test_line_models(student, reference):
 )
 def test_line_pretrained(student, reference):
     """Printed: the pretrained encoder's two accuracies and mean cosine."""
-    _has_results(student.lines, reference["results"]["pretrained"], "pretrained")
+    _has_results(student.lines, reference, "pretrained")
 
 
 @pytest.mark.part(
@@ -173,7 +174,7 @@ def test_line_pretrained(student, reference):
 )
 def test_line_random(student, reference):
     """Printed: the random encoder's two accuracies and mean cosine."""
-    _has_results(student.lines, reference["results"]["random"], "random")
+    _has_results(student.lines, reference, "random")
 
 
 def _same_states(mine, theirs, what):
@@ -198,18 +199,26 @@ def _stretches(lines):
             yield " ".join(lines[i : i + size])
 
 
-def _has_results(lines, expected, what):
+def _has_results(lines, reference, what):
     """The two accuracies and the cosine stand somewhere in this order, others perhaps between."""
-    bands = (ACCURACY, ACCURACY, COSINE)
+    *accuracies, cosine = reference["results"][what]
+    sizes = [reference[name]["shape"][0] for name in ("F", "G")]
     for text in _stretches(lines):
         found = numbers(text)
         if len(found) > MAX_NUMBERS:
             continue
-        rest = iter(found)
-        if all(
-            any(abs(mine - theirs) <= band for mine in rest)
-            for theirs, band in zip(expected, bands, strict=True)
-        ):
-            return
-    shown = "{:.4f} {:.4f} {:.3f}".format(*expected)
+        for *mine, last in combinations(found, 3):
+            if abs(last - cosine) <= COSINE and _rows_off(mine, accuracies, sizes) <= ROWS:
+                return
+    shown = "{:.4f} {:.4f} {:.3f}".format(*accuracies, cosine)
     raise Mismatch(f"{what}: expected {shown} in a line, no printed line has them")
+
+
+def _rows_off(mine, theirs, sizes):
+    """By how many rows accuracies are off together."""
+    errors = [abs(a - b) for a, b in zip(mine, theirs, strict=True)]
+    return sum(
+        max(1, round(error * size))
+        for error, size in zip(errors, sizes, strict=True)
+        if error > ACCURACY
+    )
