@@ -67,15 +67,18 @@ def layers() -> Layers:
 
 
 def _near(lab: Layers) -> str:
-    """A view whose test accuracy is within a row or so of that of the one that was chosen."""
+    """The view whose test accuracy is nearest to that of the one that was chosen."""
     others = [name for name in lab.test if name != lab.chosen]
     return min(others, key=lambda name: abs(lab.test[name] - lab.test[lab.chosen]))
 
 
 RIGHT: dict[str, Callable[[Layers], dict[str, str | list[str]]]] = {
     "plain": lambda _: {},
-    # A view that is named where no accuracy follows, then one on the next line: another's.
-    "another view before": lambda lab: {"same": f"{_near(lab)} equals F: True"},
+    # A view that is named without an accuracy; the one on the next line is another view's.
+    "another view before": lambda lab: {
+        "same": f"{_near(lab)} equals F: True",
+        "best": f"{lab.chosen} {(lab.test[_near(lab)] + lab.test[lab.chosen]) / 2:.4f}",
+    },
     "accuracy below": lambda lab: {"best": [lab.chosen, f"{lab.test[lab.chosen]:.4f}"]},
     "accuracy two below": lambda lab: {
         "best": [
