@@ -27,6 +27,7 @@ from grader.verify import File, files
 
 ACCEPTED = 1e-4  #: chance that a right submission loses points to any band in any case
 _WRONG_DRAWS = 3  #: in so many a wrong file is run: its values are far off or they are not
+_FRESH = 100  #: the first draw that bands are not made from
 _PATIENCE = 5  #: a run may take so many times what a submission may
 _PACKAGES = ("torch", "transformers", "tokenizers", "numpy")
 #: Put before the reference: what it makes of its batches must not matter.
@@ -119,35 +120,44 @@ def right_runs(
 ) -> dict[str, tuple[int, int]]:
     """How often what is right loses points under the bands as they are: by file, of how many runs.
 
+    Each right file, and the reference, runs as it is, with two threads, in other batches and with
+    eager attention.
+
     Args:
         assignment: the lab, with its solutions.
         runner: where the files run.
-        draws: in how many draws of each case's rows they run, the case's own the first.
+        draws: in how many draws of each case's rows they run, other ones than bands are made from.
         workers: how many runs go on at once.
     """
-    wide = _wide(assignment, draws)
+    wide = _wide(assignment, draws, _FRESH)
     expected = make_known(wide, runner.bundles, runner.run_case)
-    made = [file for file in _files(assignment) if file.kind == "right"]
+    made = [
+        varied
+        for file in files(assignment)
+        if file.kind == "right" or (file.kind == "reference" and file.threads == 1)
+        for varied in _varied(assignment, file)
+    ]
     return {
         name: (sum(map(bool, lost(assignment.bands).values())), len(wide.cases))
         for name, lost in _judged(wide, expected, runner, made, workers)
     }
 
 
-def _wide(assignment: Assignment, draws: int) -> Assignment:
+def _wide(assignment: Assignment, draws: int, first: int = 0) -> Assignment:
     """An assignment with its cases in several draws, and time enough on a busy machine."""
-    return replace(assignment, cases=tuple(_draws(assignment.cases, draws)))
+    cases = tuple(_draws(assignment.cases, range(first, first + draws)))
+    return replace(assignment, cases=cases)
 
 
-def _draws(cases: Sequence[Case], draws: int) -> Iterator[Case]:
-    """Each case with its own rows and with others."""
+def _draws(cases: Sequence[Case], draws: Sequence[int]) -> Iterator[Case]:
+    """Each case with its own rows, in draw 0, and with others."""
     for case in cases:
-        for i in range(draws):
+        for i in draws:
             yield replace(
                 case,
                 name=f"{case.name}_{i}",
                 seed=case.seed + 1000 * i,
-                share=case.share / draws,
+                share=case.share / len(draws),
                 seconds=_PATIENCE * case.seconds,
             )
 
@@ -162,15 +172,20 @@ def _files(assignment: Assignment) -> Iterator[File]:
     for file in files(assignment):
         if file.kind in ("right", "wrong"):
             yield file
-        elif file.kind == "reference":
-            yield replace(file, kind="right")
-            preludes = {f"batches of {size}": _RESIZED.format(size=size) for size in (1, 16, 256)}
-            if file.threads == 1:
-                for what, prelude in {**preludes, "eager attention": _EAGER}.items():
-                    (content,) = file.submission.files.values()
-                    changed = {assignment.file: prelude.encode() + content}
-                    submission = Submission(what, changed, assignment.file)
-                    yield File(f"reference, {what}", "right", submission)
+        elif file.kind == "reference" and file.threads == 1:
+            yield from _varied(assignment, replace(file, kind="right"))
+
+
+def _varied(assignment: Assignment, file: File) -> Iterator[File]:
+    """A file as it is, and in ways that should not matter."""
+    yield file
+    yield replace(file, name=f"{file.name}, 2 threads", threads=2)
+    preludes = {f"batches of {size}": _RESIZED.format(size=size) for size in (1, 16, 256)}
+    for what, prelude in {**preludes, "eager attention": _EAGER}.items():
+        (content,) = file.submission.files.values()
+        changed = {assignment.file: prelude.encode() + content}
+        name = f"{file.name}, {what}"
+        yield replace(file, name=name, submission=Submission(name, changed, assignment.file))
 
 
 def _judged(
