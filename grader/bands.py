@@ -28,7 +28,7 @@ class Band(BaseModel):
     value: float = Field(ge=0)
     right_runs: int | None = None  #: how many right runs it was made from
     largest: float | None = None  #: what the one of them that was furthest off needed
-    false_fail: float | None = None  #: estimated chance that a right run needs more
+    false_fail: float | None = None  #: estimated chance that a right run of a case needs more
 
 
 class BandsFile(BaseModel):
@@ -37,9 +37,12 @@ class BandsFile(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     date: datetime.date | None = None
+    draws: int | None = None  #: how many draws of each case's rows they were made from
+    false_fail: float | None = None  #: estimated chance that a right submission loses points to one
     versions: dict[str, str] = {}
     bands: dict[_Name, Band] = Field(min_length=1)
-    lets_pass: dict[str, float] = {}  #: wrong file -> in what fraction of the draws it passes
+    #: Wrong file -> in what fraction of the draws the bands let it keep a part that it should lose.
+    lets_pass: dict[str, float] = {}
 
 
 def band(name: str) -> float:
@@ -68,3 +71,26 @@ def use(values: Mapping[str, float]) -> Iterator[None]:
 def path_of(folder: Path) -> Path:
     """Where a lab's bands stand."""
     return folder / "bands.toml"
+
+
+def as_toml(found: BandsFile, lab: str) -> str:
+    """The text of `bands.toml`."""
+    lines = [
+        f"# Written by `grader verify {lab} --calibrate`; bands are not widened by hand.",
+        f"date = {found.date}",
+        f"draws = {found.draws}",
+        f"false_fail = {found.false_fail!r}",
+        "",
+        "[versions]",
+        *(f'{name} = "{text}"' for name, text in found.versions.items()),
+    ]
+    for name, band in found.bands.items():
+        facts = band.model_dump(exclude_none=True)
+        unit = facts.pop("unit")
+        lines += ["", f"[bands.{name}]", f'unit = "{unit}"']
+        lines += [f"{field} = {value!r}" for field, value in facts.items()]
+    if found.lets_pass:
+        lines += ["", "# In what fraction of the draws a wrong file keeps a part for the bands."]
+        lines += ["[lets_pass]"]
+        lines += [f'"{name}" = {share!r}' for name, share in found.lets_pass.items()]
+    return "\n".join(lines) + "\n"

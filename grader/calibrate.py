@@ -4,17 +4,13 @@ Right runs are the reference under other numbers of threads, sizes of batches an
 files of `right/`; each in several draws of every case's rows. How much of a band a run needs is
 found by judging its stored values with narrower and narrower bands, by the lab's own checks.
 
-A tolerance is the least on a ladder of 1, 2 and 5 that a right run exceeds with a chance below
-1 in 10,000, by a Gumbel distribution (that of the largest of many errors) fitted to the logarithms
-of what the runs needed. A band of rows is the least for which a Poisson distribution says so, whose
-rate is the upper 95% bound of what was seen.
+ACCEPTED is the chance that a right submission loses a point to a band; each band has its share of
+it in each case. How a band's chance is estimated stands in `spread`.
 """
 
 from __future__ import annotations
 
 import datetime
-import math
-import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -22,17 +18,17 @@ from importlib.metadata import version
 
 from grader import batch
 from grader.assignment import read_toml
-from grader.bands import Band, BandsFile, Unit, path_of
+from grader.bands import Band, BandsFile, path_of
 from grader.known import known as make_known
 from grader.records import Assignment, AssignmentError, Case, Run, Submission
 from grader.runner import Runner
+from grader.spread import LADDERS, fitted
 from grader.verify import File, files
 
-ACCEPTED = 1e-4  #: chance that a right run needs more than a band
-LADDERS: dict[Unit, list[float]] = {
-    "tolerance": [float(f"{digit}e{power}") for power in range(-9, 0) for digit in (1, 2, 5)],
-    "rows": [float(rows) for rows in range(21)],
-}
+ACCEPTED = 1e-4  #: chance that a right submission loses points to any band in any case
+_WRONG_DRAWS = 3  #: in so many a wrong file is run: its values are far off or they are not
+_FRESH = 100  #: the first draw that bands are not made from
+_PATIENCE = 5  #: a run may take so many times what a submission may
 _PACKAGES = ("torch", "transformers", "tokenizers", "numpy")
 #: Put before the reference: what it makes of its batches must not matter.
 _RESIZED = """\
@@ -50,8 +46,8 @@ def _eager():
 _encoder.load = _eager
 """
 
-#: Of one file: the draws in which it loses points, given bands.
-_Short = Callable[[Mapping[str, float]], set[str]]
+#: Of one file: the parts that it loses in each draw of each case, given bands.
+_Lost = Callable[[Mapping[str, float]], Mapping[str, set[str]]]
 
 
 @dataclass(frozen=True)
@@ -74,44 +70,48 @@ def calibrate(
         workers: how many runs go on at once.
 
     Raises:
-        AssignmentError: there is no `bands.toml`, or the reference does not run in some draw.
+        AssignmentError: there is no `bands.toml`, the reference does not run in some draw, or what
+            is right loses points however wide the bands are: then a check is to be mended.
     """
     path = path_of(assignment.folder)
     if not path.exists():
         raise AssignmentError(f"{path}: there are no bands to calibrate; add them by name and unit")
     asked = read_toml(path, BandsFile).bands
-    wide = replace(assignment, cases=tuple(_draws(assignment.cases, draws)))
+    wide = _wide(assignment, draws)
     expected = make_known(wide, runner.bundles, runner.run_case)
-    cases = [case.name for case in wide.cases]
     made = list(_files(assignment))
-    short = dict(_judged(wide, expected, runner, made, workers))
-    problems: list[str] = []
-    needed: dict[str, list[float]] = {name: [] for name in asked}
-    for file in made:
-        if file.kind == "right":
+    right = [file for file in made if file.kind == "right"]
+    lost = dict(_judged(wide, expected, runner, right, workers))
+    needed: dict[str, dict[str, list[float]]] = {name: {} for name in asked}
+    faults = []
+    for file in right:
+        try:
             for name in asked:
-                try:
-                    needed[name] += needs(name, asked, short[file.name], cases)
-                except ValueError as problem:
-                    problems.append(f"{file.name}: {problem}")
-    found = {name: fitted(asked[name].unit, runs) for name, runs in needed.items()}
-    values = {name: band.value for name, band in found.items()}
-    passes = {
-        file.name: 1 - len(short[file.name](values)) / len(wide.cases)
-        for file in made
-        if file.kind == "wrong"
-    }
-    problems += [
-        f"{name} passes in every draw: the bands cannot hold it apart; ask another question"
-        for name, share in passes.items()
-        if share == 1
-    ]
+                needed[name][file.name] = needs(name, asked, lost[file.name])
+        except ValueError as fault:
+            faults.append(f"{file.name} {fault}")
+    if faults:
+        raise AssignmentError(f"{path}: not written, since a check fails what is right: {faults}")
+    share = ACCEPTED / (len(asked) * len(assignment.cases))
+    found = {name: fitted(asked[name].unit, runs, share) for name, runs in needed.items()}
+    few = min(draws, _WRONG_DRAWS)
+    wrong = {file.name: file for file in made if file.kind == "wrong"}
+    judged = _judged(_wide(assignment, few), expected, runner, list(wrong.values()), workers)
+    passes = {name: kept(wrong[name].loses, asked, found, lost, few) for name, lost in judged}
     bands = BandsFile(
         date=datetime.datetime.now(datetime.UTC).date(),
         versions={name: version(name) for name in _PACKAGES},
+        draws=draws,
+        false_fail=float(f"{_false_fail(found) * len(assignment.cases):.1e}"),
         bands=found,
-        lets_pass={name: round(share, 3) for name, share in passes.items() if share},
+        lets_pass={name: round(share, 3) for name, share in passes.items()},
     )
+    problems = [
+        f"{name} keeps a part that it should lose in {share:.0%} of the draws, since it is within "
+        "the bands: ask another question"
+        for name, share in passes.items()
+        if share
+    ]
     return Calibration(bands, tuple(problems))
 
 
@@ -120,27 +120,51 @@ def right_runs(
 ) -> dict[str, tuple[int, int]]:
     """How often what is right loses points under the bands as they are: by file, of how many runs.
 
+    Each right file, and the reference, runs as it is, with two threads, in other batches and with
+    eager attention.
+
     Args:
         assignment: the lab, with its solutions.
         runner: where the files run.
-        draws: in how many draws of each case's rows they run, the case's own the first.
+        draws: in how many draws of each case's rows they run, other ones than bands are made from.
         workers: how many runs go on at once.
     """
-    wide = replace(assignment, cases=tuple(_draws(assignment.cases, draws)))
+    wide = _wide(assignment, draws, _FRESH)
     expected = make_known(wide, runner.bundles, runner.run_case)
-    made = [file for file in _files(assignment) if file.kind == "right"]
+    made = [
+        varied
+        for file in files(assignment)
+        if file.kind == "right" or (file.kind == "reference" and file.threads == 1)
+        for varied in _varied(assignment, file)
+    ]
     return {
-        name: (len(short(assignment.bands)), len(wide.cases))
-        for name, short in _judged(wide, expected, runner, made, workers)
+        name: (sum(map(bool, lost(assignment.bands).values())), len(wide.cases))
+        for name, lost in _judged(wide, expected, runner, made, workers)
     }
 
 
-def _draws(cases: Sequence[Case], draws: int) -> Iterator[Case]:
-    """Each case with its own rows and with others."""
+def _wide(assignment: Assignment, draws: int, first: int = 0) -> Assignment:
+    """An assignment with its cases in several draws, and time enough on a busy machine."""
+    cases = tuple(_draws(assignment.cases, range(first, first + draws)))
+    return replace(assignment, cases=cases)
+
+
+def _draws(cases: Sequence[Case], draws: Sequence[int]) -> Iterator[Case]:
+    """Each case with its own rows, in draw 0, and with others."""
     for case in cases:
-        for i in range(draws):
-            name, seed = f"{case.name}_{i}", case.seed + 1000 * i
-            yield replace(case, name=name, seed=seed, share=case.share / draws)
+        for i in draws:
+            yield replace(
+                case,
+                name=f"{case.name}_{i}",
+                seed=case.seed + 1000 * i,
+                share=case.share / len(draws),
+                seconds=_PATIENCE * case.seconds,
+            )
+
+
+def _draw(case: str) -> int:
+    """Which draw of its case it is."""
+    return int(case.rpartition("_")[2])
 
 
 def _files(assignment: Assignment) -> Iterator[File]:
@@ -148,15 +172,20 @@ def _files(assignment: Assignment) -> Iterator[File]:
     for file in files(assignment):
         if file.kind in ("right", "wrong"):
             yield file
-        elif file.kind == "reference":
-            yield replace(file, kind="right")
-            preludes = {f"batches of {size}": _RESIZED.format(size=size) for size in (1, 16, 256)}
-            if file.threads == 1:
-                for what, prelude in {**preludes, "eager attention": _EAGER}.items():
-                    (content,) = file.submission.files.values()
-                    changed = {assignment.file: prelude.encode() + content}
-                    submission = Submission(what, changed, assignment.file)
-                    yield File(f"reference, {what}", "right", submission)
+        elif file.kind == "reference" and file.threads == 1:
+            yield from _varied(assignment, replace(file, kind="right"))
+
+
+def _varied(assignment: Assignment, file: File) -> Iterator[File]:
+    """A file as it is, and in ways that should not matter."""
+    yield file
+    yield replace(file, name=f"{file.name}, 2 threads", threads=2)
+    preludes = {f"batches of {size}": _RESIZED.format(size=size) for size in (1, 16, 256)}
+    for what, prelude in {**preludes, "eager attention": _EAGER}.items():
+        (content,) = file.submission.files.values()
+        changed = {assignment.file: prelude.encode() + content}
+        name = f"{file.name}, {what}"
+        yield replace(file, name=name, submission=Submission(name, changed, assignment.file))
 
 
 def _judged(
@@ -165,7 +194,7 @@ def _judged(
     runner: Runner,
     made: Sequence[File],
     workers: int,
-) -> Iterator[tuple[str, _Short]]:
+) -> Iterator[tuple[str, _Lost]]:
     """Each file with a function that judges its runs anew."""
     with ThreadPoolExecutor(max_workers=workers) as pool:
         futures = [
@@ -182,16 +211,20 @@ def _judged(
 
 def _judge(
     wide: Assignment, expected: Mapping[str, Run], submission: Submission, runs: tuple[Run, ...]
-) -> _Short:
-    def short(values: Mapping[str, float]) -> set[str]:
+) -> _Lost:
+    def lost(values: Mapping[str, float]) -> Mapping[str, set[str]]:
         grade, _ = batch.judge(replace(wide, bands=values), expected, submission, runs)
-        return {check.case for check in grade.checks if check.status != "passed"}
+        found: dict[str, set[str]] = {case.name: set() for case in wide.cases}
+        for check in grade.checks:
+            if check.status != "passed":
+                found[check.case].add(check.part)
+        return found
 
-    return short
+    return lost
 
 
-def needs(name: str, asked: Mapping[str, Band], short: _Short, draws: Sequence[str]) -> list[float]:
-    """What a right file needs of a band in each draw, all other bands being wide.
+def needs(name: str, asked: Mapping[str, Band], lost: _Lost) -> list[float]:
+    """What a right file needs of a band in each draw of each case, all other bands being wide.
 
     Each draw has a bracket on the ladder, halved again and again; one judgement serves all draws.
 
@@ -200,75 +233,41 @@ def needs(name: str, asked: Mapping[str, Band], short: _Short, draws: Sequence[s
     """
     ladder = LADDERS[asked[name].unit]
     wide = {other: LADDERS[band.unit][-1] for other, band in asked.items()}
-    if lost := short(wide):
-        raise ValueError(f"it is right, but loses points with any band ({', '.join(sorted(lost))})")
-    low, high = dict.fromkeys(draws, -1), dict.fromkeys(draws, len(ladder) - 1)
-    while open_ := [draw for draw in draws if high[draw] - low[draw] > 1]:
+    ever = lost(wide)
+    if never := {case: sorted(parts) for case, parts in ever.items() if parts}:
+        raise ValueError(f"loses points with any band: {never}")
+    low, high = dict.fromkeys(ever, -1), dict.fromkeys(ever, len(ladder) - 1)
+    while open_ := [case for case in ever if high[case] - low[case] > 1]:
         middle = (low[open_[0]] + high[open_[0]]) // 2
-        fail = short({**wide, name: ladder[middle]})
-        for draw in draws:
-            if draw in fail:
-                low[draw] = max(low[draw], middle)
+        for case, parts in lost({**wide, name: ladder[middle]}).items():
+            if parts:
+                low[case] = max(low[case], middle)
             else:
-                high[draw] = min(high[draw], middle)
-    return [ladder[high[draw]] for draw in draws]
+                high[case] = min(high[case], middle)
+    return [ladder[high[case]] for case in ever]
 
 
-def fitted(unit: Unit, needed: Sequence[float]) -> Band:
-    """The least band on the ladder that right runs keep to, with the chance that one does not."""
-    chance = _gumbel(needed) if unit == "tolerance" else _poisson(needed)
-    ladder = LADDERS[unit]
-    largest = max(needed, default=ladder[0])
-    kept = [value for value in ladder if value >= largest and chance(value) < ACCEPTED]
-    value = kept[0] if kept else ladder[-1]
-    return Band(
-        unit=unit,
-        value=value,
-        right_runs=len(needed),
-        largest=largest,
-        false_fail=float(f"{chance(value):.1e}"),
-    )
+def kept(
+    parts: frozenset[str],
+    asked: Mapping[str, Band],
+    found: Mapping[str, Band],
+    lost: _Lost,
+    draws: int,
+) -> float:
+    """In what fraction of the draws the bands let a wrong file keep a part that it should lose.
+
+    A draw is that of all cases. A part that the narrowest bands do not cost it there either is no
+    matter of theirs.
+    """
+    narrow = lost({name: LADDERS[band.unit][0] for name, band in asked.items()})
+    now = lost({name: band.value for name, band in found.items()})
+
+    def of(draw: int, by_case: Mapping[str, set[str]]) -> set[str]:
+        return set().union(*(those for case, those in by_case.items() if _draw(case) == draw))
+
+    return sum(bool((of(i, narrow) & parts) - of(i, now)) for i in range(draws)) / draws
 
 
-def _gumbel(needed: Sequence[float]) -> Callable[[float], float]:
-    """The chance of needing more than a tolerance; the spread is never less than the ladder's."""
-    logs = [math.log10(value) for value in needed] or [-9.0]
-    spread = max(statistics.pstdev(logs), 1 / 3 / math.sqrt(12))
-    scale = spread * math.sqrt(6) / math.pi
-    place = statistics.fmean(logs) - 0.5772 * scale
-    return lambda value: -math.expm1(-math.exp(-(math.log10(value) - place) / scale))
-
-
-def _poisson(needed: Sequence[float]) -> Callable[[float], float]:
-    """The chance of needing more than so many rows, at the largest rate that is likely (95%)."""
-    seen, runs = round(sum(needed)), max(1, len(needed))
-    low, high = 0.0, 10.0 + 3 * seen
-    while high - low > 1e-9:
-        rate = (low + high) / 2
-        low, high = (rate, high) if _at_most(seen, rate) > 0.05 else (low, rate)
-    return lambda rows: max(0.0, 1 - _at_most(int(rows), high / runs))
-
-
-def _at_most(count: int, rate: float) -> float:
-    """The chance of at most so many events."""
-    return math.fsum(math.exp(-rate) * rate**k / math.factorial(k) for k in range(count + 1))
-
-
-def as_toml(found: BandsFile, lab: str) -> str:
-    """The text of `bands.toml`."""
-    lines = [
-        f"# Written by `grader verify {lab} --calibrate`; bands are not widened by hand.",
-        f"date = {found.date}",
-        "",
-        "[versions]",
-        *(f'{name} = "{text}"' for name, text in found.versions.items()),
-    ]
-    for name, band in found.bands.items():
-        facts = band.model_dump(exclude_none=True)
-        unit = facts.pop("unit")
-        lines += ["", f"[bands.{name}]", f'unit = "{unit}"']
-        lines += [f"{field} = {value!r}" for field, value in facts.items()]
-    if found.lets_pass:
-        lines += ["", "[lets_pass]"]
-        lines += [f'"{name}" = {share!r}' for name, share in found.lets_pass.items()]
-    return "\n".join(lines) + "\n"
+def _false_fail(found: Mapping[str, Band]) -> float:
+    """The chance that a right run needs more than any of the bands."""
+    return sum(band.false_fail or 0.0 for band in found.values())

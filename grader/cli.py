@@ -288,11 +288,11 @@ def doctor(as_json: _Json = False) -> None:
 def _calibrate(assignment: Assignment, runner: Runner, draws: int) -> None:
     """Write a lab's bands, and say what they cannot do."""
     from grader import calibrate, store
-    from grader.bands import path_of
+    from grader.bands import as_toml, path_of
 
     made = calibrate.calibrate(assignment, runner, draws)
     path = path_of(assignment.folder)
-    store.write(path, calibrate.as_toml(made.bands, assignment.name))
+    store.write(path, as_toml(made.bands, assignment.name))
     _err.print(Text(f"bands: {path}"), soft_wrap=True)
     for problem in made.problems:
         _err.print(Text(problem, style="red"), soft_wrap=True)

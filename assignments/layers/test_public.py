@@ -1,7 +1,8 @@
 """The checks of `layers`, asked in every case."""
 
 import re
-from itertools import pairwise
+from dataclasses import dataclass
+from itertools import combinations, pairwise
 
 import pytest
 
@@ -11,14 +12,24 @@ from grader.compare import Mismatch, close, kind, number, numbers, same_set, wit
 #: How far an entry of a view may be off, as the task says. Over batches of 16 to 256, rows sorted
 #: by length, eager attention and 1 or 2 threads, none of the tiny bundle moved by more than 2.4e-6.
 FEATURES = 1e-5
-#: How far an entry of a head may be off, given the same features; known mistakes move some by 1e-2.
-HEADS = band("heads")
-#: How many rows an accuracy of the student's own heads may be off.
+#: How far an entry of a head may be off that was trained on features that are exactly the same, and
+#: of one trained on the views, which are not.
+HEADS, TRAINED = band("heads"), band("trained")
+#: The fraction of a head's entries that may be further off: Adam divides a gradient by its size, so
+#: where it is next to zero the last bits of a sum decide which way a weight goes.
+APART = 0.05
+#: How many rows an accuracy may be off, and all accuracies of the table together.
 ROWS = band("rows")
+#: An accuracy may be off by this much where a row is less, as published for all of Banking77.
+ACCURACY = 0.0010
 #: Half a unit of the fourth decimal, to which an accuracy may have been rounded, and a little.
 ROUNDED = 6e-5
+#: The same of the third decimal.
+THREE = 6e-4
 #: Lines that are looked at: enough for many prints more than the task's.
 MAX_LINES = 200
+#: So many numbers of a line are looked at.
+MAX_NUMBERS = 16
 
 
 @pytest.mark.part(
@@ -74,8 +85,7 @@ def test_head_shape(student, reference):
 def test_head(student, reference):
     """The head that `fit` trains on given features is the one that the recipe leads to."""
     mine, theirs = student["fit"][0], reference["fit"][0]
-    close(mine["weight"], theirs["weight"], "the head's weight", atol=HEADS)
-    close(mine["bias"], theirs["bias"], "the head's bias", atol=HEADS)
+    _same_weights(mine, theirs, "the head", HEADS)
 
 
 @pytest.mark.part(
@@ -89,7 +99,7 @@ def test_head_again(student, reference):
             raise Mismatch(f"the head's {what} has another shape")
         if not bool(first[what].isfinite().all()):
             raise Mismatch(f"the head's {what} is not finite")
-        close(again[what], first[what], f"the {what} of the second head", atol=HEADS)
+    _same_weights(again, first, "the second head", HEADS)
 
 
 @pytest.mark.part(
@@ -123,13 +133,16 @@ def test_data(student, reference, credit):
     hint="A head of its own for every view, trained on `T` and `Y`, scored on `V` and `Z`.",
 )
 def test_scores(student, reference, credit):
-    """`heads` has a head for each view, `scores` its accuracy on the validation queries."""
+    """`heads` has the head of each view, `scores` its accuracy on the validation queries."""
     with credit.item():
-        same_set(student["heads"], list(reference["scores"]), "names of the heads")
+        same_set(list(student["heads"]), list(reference["heads"]), "names of the heads")
     for name, theirs in reference["scores"].items():
         with credit.item():
-            if name not in student["scores"]:
-                raise Mismatch(f"scores: there is no {name!r}")
+            for what in ("heads", "scores"):
+                if name not in student[what]:
+                    raise Mismatch(f"{what}: there is no {name!r}")
+            what = f"heads[{name!r}]"
+            _same_weights(student["heads"][name], reference["heads"][name], what, TRAINED)
             mine = student["scores"][name]
             within(mine, theirs, f"scores[{name!r}]", _off(reference, "val"))
 
@@ -160,17 +173,21 @@ def test_chosen(student, reference):
 
 @pytest.mark.part("lines", hint="Print `list(T)` and `T['mean 0'].shape` before anything else.")
 def test_line_names(student, reference):
-    """The names of the views are printed, and the shape of `mean 0`."""
-    names = list(reference["scores"])
+    """The names of the views are printed, and the shape of `mean 0`.
+
+    In a line or in a line each, the shape near the names or in each of their lines.
+    """
+    names, shape = list(reference["scores"]), tuple(reference["T"]["mean 0"]["shape"])
     lines = student.lines[:MAX_LINES]
-    rows, hidden = reference["T"]["mean 0"]["shape"]
-    for i, line in enumerate(lines):
-        if all(_names(line, name) for name in names):
-            found = numbers(line + " " + " ".join(lines[i + 1 : i + 2]))
-            if (rows, hidden) in pairwise(found):
-                return
-            raise Mismatch(f"no shape ({rows}, {hidden}) is printed with the names of the views")
-    raise Mismatch(f"no printed line has all the names {', '.join(names)}")
+    shaped = [line for line in lines if shape in pairwise(_beside(line, names))]
+    if all(any(_names(line, name) for line in shaped) for name in names):
+        return
+    together = [i for i, line in enumerate(lines) if all(_names(line, name) for name in names)]
+    if not together:
+        raise Mismatch(f"no printed line has all the names {', '.join(names)}")
+    near = [line for i in together for line in lines[max(0, i - 2) : i + 3]]
+    if shape not in pairwise(found for line in near for found in _beside(line, names)):
+        raise Mismatch(f"no shape {shape} is printed with the names of the views")
 
 
 @pytest.mark.part(
@@ -178,10 +195,13 @@ def test_line_names(student, reference):
 )
 def test_line_accuracies(student, reference, credit):
     """A line for each view: its name, the training and the validation accuracy of its head."""
-    for name, val in reference["scores"].items():
-        train = reference["accuracies"]["train"][name]
+    lines = _by_view(student.lines, reference)
+    found = {name: _entry(lines, name, reference) for name in reference["scores"]}
+    off = {name: _rows_off(entry, name, reference) for name, entry in found.items()}
+    for name, entry in found.items():
         with credit.item():
-            _accuracies(student.lines[:MAX_LINES], name, train, val, reference)
+            if off[name] and sum(off.values()) > ROWS:
+                raise Mismatch(_told(entry, name, reference))
 
 
 @pytest.mark.part(
@@ -192,7 +212,7 @@ def test_line_equal(student, reference):
     last = [name for name in reference["T"] if name.startswith("mean ")][-1]
     _same_view(student["T"], last, reference["T"][last], "T")
     words = {word for line in student.lines[:MAX_LINES] for word in re.findall(r"\w+", line)}
-    if "True" not in words or "False" in words:
+    if "True" not in words:
         raise Mismatch(f"expected True, got {'False' if 'False' in words else 'no such line'}")
 
 
@@ -202,15 +222,19 @@ def test_line_equal(student, reference):
     "the test queries; no other view is scored on them.",
 )
 def test_line_test(student, reference):
-    """The view that was chosen is printed with its accuracy on the test queries, and no other."""
-    lines, chosen = student.lines[:MAX_LINES], student["chosen"]
-    accuracies, band = reference["accuracies"]["test"], _off(reference, "test")
-    if chosen not in accuracies:
+    """The view that was chosen is printed with its accuracy on the test queries, and no other.
+
+    A number in another view's line may be near its test accuracy by chance; where most views have
+    one, they were scored.
+    """
+    lines, chosen = _by_view(student.lines, reference), student["chosen"]
+    names = list(reference["scores"])
+    if chosen not in names:
         raise Mismatch(f"chosen: expected the name of a view, got {chosen!r:.60}")
-    tested = [name for name in accuracies if _tested(lines, name, accuracies, band)]
-    if chosen not in tested:
-        raise Mismatch(f"no line of its own has {chosen} and its accuracy on the test queries")
-    if len(tested) > 1:
+    if not _tested(lines, chosen, reference, below=2):
+        raise Mismatch(f"no line has {chosen} and its accuracy on the test queries")
+    tested = [name for name in names if name == chosen or _tested(lines, name, reference, below=0)]
+    if 2 * len(tested) > len(names):
         raise Mismatch(f"{len(tested)} views were scored on the test queries, not {chosen} alone")
 
 
@@ -224,6 +248,13 @@ def _same_view(found, name, theirs, what):
     if mine["shape"] != theirs["shape"]:
         raise Mismatch(f"{what}, {name}: expected shape {theirs['shape']}, got {mine['shape']}")
     close(mine["rows"], theirs["rows"], f"{what}, {name}", atol=FEATURES)
+
+
+def _same_weights(mine, theirs, what, band):
+    """All but a few entries of a head's sampled weights, and of its bias, are the reference's."""
+    for entries in ("weight", "bias"):
+        told = f"the {entries} of {what}"
+        close(mine[entries], theirs[entries], told, atol=band, apart=APART)
 
 
 def _same_labels(mine, theirs, what):
@@ -242,8 +273,8 @@ def _same_labels(mine, theirs, what):
 
 
 def _off(reference, rows):
-    """How far an accuracy may be off: so many rows, or 0.001 where a row is less."""
-    return max(0.001, ROWS / reference["sizes"][rows]) + ROUNDED
+    """How far an accuracy may be off."""
+    return max(ACCURACY, ROWS / reference["sizes"][rows]) + ROUNDED
 
 
 def _fraction(accuracy):
@@ -251,59 +282,115 @@ def _fraction(accuracy):
     return accuracy / 100 if accuracy > 1 else accuracy
 
 
+@dataclass(frozen=True)
+class _Line:
+    """A printed line: the views that it names, some but not all, and the numbers beside them."""
+
+    names: frozenset[str]
+    numbers: list[float]
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """Where a view's two accuracies stand: which line, and which two of its numbers."""
+
+    line: int
+    places: tuple[int, int]
+    accuracies: tuple[float, float]  # as they are printed
+
+
+def _pattern(name):
+    return rf"(?<!\w){re.escape(name)}(?!\w|\.\d)"
+
+
 def _names(line, name):
     """Whether a name stands in a line, as words of its own."""
-    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", line) is not None
+    return re.search(_pattern(name), line) is not None
 
 
-def _numbers_after(line, name):
-    """The numbers of a line besides its name; None where it does not name that view."""
-    rest, count = re.subn(rf"(?<!\w){re.escape(name)}(?!\w)", " ", line, count=1)
-    return numbers(rest) if count else None
+def _beside(line, names):
+    """The numbers of a line besides those of names."""
+    for name in names:
+        line = re.sub(_pattern(name), " ", line)
+    return numbers(line)[:MAX_NUMBERS]
 
 
-def _tested(lines, name, accuracies, band):
-    """Whether a view's test accuracy is printed: on a line after its own of the table, or in it."""
-    table = True  # the first line with the name and two numbers is the table's
+def _by_view(lines, reference):
+    """What each printed line says of the views; a line with all names says nothing of one."""
+    names, found = list(reference["scores"]), []
+    for line in lines[:MAX_LINES]:
+        here = frozenset(name for name in names if _names(line, name))
+        found.append(_Line(frozenset() if len(here) == len(names) else here, _beside(line, names)))
+    return found
+
+
+def _right(name, reference):
+    """A view's training and validation accuracy."""
+    return reference["accuracies"]["train"][name], reference["scores"][name]
+
+
+def _entry(lines, name, reference):
+    """The two numbers in lines with a view's name that come nearest to its accuracies, in order."""
+    entries = [
+        _Entry(i, (j, k), (line.numbers[j], line.numbers[k]))
+        for i, line in enumerate(lines)
+        if name in line.names
+        for j, k in combinations(range(len(line.numbers)), 2)
+    ]
+    right = _right(name, reference)
+
+    def far(entry):
+        return sum(abs(_fraction(a) - b) for a, b in zip(entry.accuracies, right, strict=True))
+
+    return min(entries, key=far, default=None)
+
+
+def _rows_off(entry, name, reference):
+    """How many queries a view's two accuracies are off together; endless where they are not there.
+
+    An accuracy is a number of queries divided by all; to fewer than four decimals it is none.
+    """
+    off = 0
+    if entry is None:
+        return float("inf")
+    for mine, theirs, rows in zip(
+        entry.accuracies, _right(name, reference), ("train", "val"), strict=True
+    ):
+        mine, size = _fraction(mine), reference["sizes"][rows]
+        if abs(mine - theirs) > ACCURACY + ROUNDED:
+            off += max(1, round(abs(mine - theirs) * size))
+        if abs(mine - round(mine * size) / size) > ROUNDED:
+            off = float("inf")
+    return off
+
+
+def _told(entry, name, reference):
+    """What was expected of a view's line, and what is there."""
+    expected = "{}: expected the accuracies {:.4f} {:.4f}".format(name, *_right(name, reference))
+    if entry is None:
+        return f"{expected}; no line has its name and two numbers"
+    return "{}; the closest line has {:g} {:g}".format(expected, *entry.accuracies)
+
+
+def _tested(lines, name, reference, below):
+    """Whether a view's test accuracy is printed in a line with its name, or so many lines below.
+
+    The two numbers that come nearest to its other accuracies are those, whatever they are. Where
+    nothing below counts, they are so in other lines too, such as those of an order of the views.
+    """
+    entry, right = _entry(lines, name, reference), reference["accuracies"]["test"][name]
+    known = [_fraction(one) for one in entry.accuracies] if entry and not below else []
     for i, line in enumerate(lines):
-        found = _numbers_after(line, name)
-        if found is None or all(_names(line, other) for other in accuracies):
+        if name not in line.names:
             continue
-        if not found and i + 1 < len(lines):  # the name alone, its accuracy on the next line
-            found = numbers(lines[i + 1])
-        if table and len(found) >= 2:
-            table, found = False, found[2:]
-        if found and abs(_fraction(found[-1]) - accuracies[name]) <= band:
-            return True
+        taken = entry.places if entry and entry.line == i else ()
+        found = [number for j, number in enumerate(line.numbers) if j not in taken]
+        for other in lines[i + 1 : i + 1 + below]:
+            if other.names:
+                break
+            found += other.numbers
+        for one in map(_fraction, found):
+            again = any(abs(one - other) <= THREE for other in known)
+            if abs(one - right) <= _off(reference, "test") and not again:
+                return True
     return False
-
-
-def _accuracies(lines, name, train, val, reference):
-    """A line names the view and has its training and validation accuracy, in this order."""
-    closest = None
-    for line in lines:
-        found = _numbers_after(line, name)
-        if (
-            found is None
-            or len(found) < 2
-            or all(_names(line, other) for other in reference["scores"])
-        ):
-            continue
-        mine = [_fraction(value) for value in found[:2]]
-        errors = [abs(mine[0] - train), abs(mine[1] - val)]
-        if errors[0] <= _off(reference, "train") and errors[1] <= _off(reference, "val"):
-            for value, rows in zip(mine, ("train", "val"), strict=True):
-                _four_decimals(value, reference["sizes"][rows], name)
-            return
-        if closest is None or sum(errors) < closest[0]:
-            closest = (sum(errors), " ".join(f"{value:g}" for value in found[:2]))
-    got = (
-        f"the closest line has {closest[1]}" if closest else "no line has its name and two numbers"
-    )
-    raise Mismatch(f"{name}: expected the accuracies {train:.4f} {val:.4f}; {got}")
-
-
-def _four_decimals(value, rows, name):
-    """An accuracy is a number of rows divided by all; to fewer decimals it is no longer one."""
-    if abs(value - round(value * rows) / rows) > ROUNDED:
-        raise Mismatch(f"{name}: expected accuracies to four decimals or more, got {value:g}")
