@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -95,6 +96,8 @@ class Submission:
     entry: str | None  #: which of the files is the one asked for, None where there is none
     problem: str | None = None  #: why there is no entry, in one sentence to the student
     notices: tuple[str, ...] = ()  #: what was tidied, told to the student
+    ids: Mapping[str, str] = field(default_factory=dict)  #: the student's other names, by system
+    handed_in: datetime | None = None  #: when, with its zone; None where nobody says
 
 
 @dataclass(frozen=True)
