@@ -10,6 +10,7 @@ import bz2
 import gzip
 import io
 import lzma
+import mmap
 import re
 import stat
 import struct
@@ -20,7 +21,7 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import IO, BinaryIO
+from typing import BinaryIO
 
 from grader import tree
 from grader.tree import Item, Refused, Tree
@@ -49,11 +50,32 @@ _MAX_NAME = 1_000  #: bytes of a path
 _DIRECTORY = 200  #: bytes that a zip's directory may take for each file
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2)
 _XZ_MEMORY = 96 * MEGABYTE
-_SPOOL = 16 * MEGABYTE  #: what is unpacked is kept in memory up to this
 _BROKEN = (
     zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError, OSError, ValueError,
     RuntimeError, struct.error, OverflowError, MemoryError, LookupError,
 )  # fmt: skip
+
+
+class _Mapped(mmap.mmap):
+    """A file that lasts as long as somebody may read it, and needs no closing."""
+
+    def seekable(self) -> bool:
+        """It is."""
+        return True
+
+    def seek(self, offset: int, whence: int = 0) -> int:  # type: ignore[override]
+        """Move, and say where to, which `mmap` learns in Python 3.13."""
+        super().seek(offset, whence)  # type: ignore[arg-type]
+        return self.tell()
+
+
+def mapped(stream: BinaryIO) -> BinaryIO:
+    """An open file's bytes, which can be read when it is closed.
+
+    Raises:
+        ValueError: it is empty.
+    """
+    return _Mapped(stream.fileno(), 0, access=mmap.ACCESS_READ)  # type: ignore[return-value]
 
 
 def open_archive(stream: BinaryIO, name: str, caps: Caps, notices: list[str]) -> Tree:
@@ -233,18 +255,18 @@ def _uncompressed(stream: BinaryIO, head: bytes, name: str, caps: Caps) -> Binar
         return stream
     else:
         raise Refused(f"{name} is neither a zip nor a tar archive; hand in a zip")
-    out = tempfile.SpooledTemporaryFile(max_size=_SPOOL)  # noqa: SIM115 - it outlives this
     size = 0
-    for piece in pieces:
-        size += len(piece)
-        if size > caps.unpacked:
-            raise Refused(f"{name} would unpack to more than {caps.unpacked // MEGABYTE} MB")
-        out.write(piece)
-    out.seek(0)
-    return out  # type: ignore[return-value]  # a BinaryIO in all that is used of it
+    with tempfile.TemporaryFile() as out:
+        for piece in pieces:
+            size += len(piece)
+            if size > caps.unpacked:
+                raise Refused(f"{name} would unpack to more than {caps.unpacked // MEGABYTE} MB")
+            out.write(piece)
+        out.flush()
+        return mapped(out)
 
 
-def _pieces(stream: IO[bytes]) -> Iterator[bytes]:
+def _pieces(stream: gzip.GzipFile | bz2.BZ2File) -> Iterator[bytes]:
     while piece := stream.read(MEGABYTE):
         yield piece
 

@@ -38,6 +38,9 @@ _Seconds = Annotated[
 ]
 _Out = Annotated[Path, typer.Option(help="Where the results go.")]
 _Bundle = Annotated[str, typer.Option(help="Whose cases to grade in.")]
+_Extensions = Annotated[
+    Path | None, typer.Option(help="A CSV of student and due: other due dates.")
+]
 _BundleDir = Annotated[
     Path | None, typer.Option(help="Where the files of the bundle banking77 lie.")
 ]
@@ -57,9 +60,22 @@ def grade(
     lab: _Lab,
     submissions: Annotated[
         list[Path],
-        typer.Argument(help="The folder of a class; or folders named after students, or files."),
+        typer.Argument(help="A class's folder or download; or students' folders or files."),
     ],
     out: _Out = Path("results"),
+    layout: Annotated[
+        str | None, typer.Option(help="How to read the download, instead of as it seems to be.")
+    ] = None,
+    roster: Annotated[
+        Path | None, typer.Option(help="A CSV of each student's names in all systems.")
+    ] = None,
+    record: Annotated[
+        Path | None, typer.Option(help="A CSV of student, time and maybe commit: who when.")
+    ] = None,
+    ref: Annotated[
+        str | None, typer.Option(help="The branch or tag to grade of repositories.")
+    ] = None,
+    extensions: _Extensions = None,
     case: Annotated[str | None, typer.Option(help="Grade in this case alone.")] = None,
     bundle: _Bundle = "tiny",
     bundle_dir: _BundleDir = None,
@@ -86,10 +102,14 @@ def grade(
 ) -> None:
     """Grade a class and write grades and feedback; what has not changed is not graded again."""
     from grader.assignment import load
-    from grader.collect import find
+    from grader.attempts import Told
+    from grader.layouts import find
 
-    assignment = load(lab, bundle=bundle, case=case, seconds=seconds)
-    found = find(assignment, submissions)
+    assignment = _extended(load(lab, bundle=bundle, case=case, seconds=seconds), extensions)
+    remarks: list[str] = []
+    found = find(assignment, submissions, Told(roster, record, ref), remarks, layout)
+    for remark in remarks:
+        _err.print(Text(remark), soft_wrap=True)
 
     from grader import batch, classlist, pipeline  # torch takes seconds to import
     from grader.progress import Progress
@@ -122,6 +142,15 @@ def grade(
     _out.print(Text(f"feedback: {page}"), soft_wrap=True)
 
 
+def _extended(assignment: Assignment, extensions: Path | None) -> Assignment:
+    """The assignment with the due dates of students who have others."""
+    from grader import late
+
+    if extensions is None:
+        return assignment
+    return replace(assignment, late=late.with_extensions(assignment.late, extensions))
+
+
 @contextlib.contextmanager
 def _means(
     scheduler: str | None, assignment: Assignment, runner: Runner, bundle_dir: Path | None
@@ -147,6 +176,7 @@ def regrade(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say who would change, and write nothing.")
     ] = False,
+    extensions: _Extensions = None,
     bundle: _Bundle = "tiny",
     bundle_dir: _BundleDir = None,
     as_json: _Json = False,
@@ -156,7 +186,7 @@ def regrade(
     from grader.assignment import load
     from grader.results import Results
 
-    assignment = load(lab, bundle=bundle)
+    assignment = _extended(load(lab, bundle=bundle), extensions)
     if not (out / lab / "journal.jsonl").is_file():
         raise GraderError(f"{out / lab}: no results of {lab} are there; grade first")
 

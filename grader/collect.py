@@ -10,10 +10,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import BinaryIO
 
 from grader import notebooks, tidy, tree
-from grader.archives import CLASS, NAMES, STUDENT, Caps, open_archive
+from grader.archives import CLASS, NAMES, STUDENT, Caps, mapped, open_archive
 from grader.records import Assignment, GraderError, Submission
 from grader.tree import Refused, Tree
 
@@ -88,17 +87,20 @@ def of_path(assignment: Assignment, path: Path) -> Source:
 
 
 def of_archive(path: Path, notices: list[str], caps: Caps = STUDENT) -> Tree:
-    """The files in an archive on disk, which stays open as long as they may be read.
+    """The files in an archive on disk, which may be read as long as they are known.
 
     Raises:
         GraderError: it cannot be read.
         Refused: it is broken or too large.
     """
     try:
-        stream: BinaryIO = path.open("rb")
+        with path.open("rb") as stream:
+            content = mapped(stream)
     except OSError as problem:
         raise tree.unreadable(path, problem) from None
-    return open_archive(stream, path.name, caps, notices)
+    except ValueError:
+        raise Refused(f"{path.name} is empty") from None
+    return open_archive(content, path.name, caps, notices)
 
 
 def of_class(path: Path) -> Tree:

@@ -66,7 +66,9 @@ def as_script(data: bytes, name: str, notices: list[str]) -> str:
         notices.append(f"left out by the tag {SKIP}: cell {', '.join(skipped)}")
     if inert:
         more = f" and {len(inert) - _MAX_TOLD} more" if len(inert) > _MAX_TOLD else ""
-        notices.append(f"made inert, since only IPython knows it: {'; '.join(inert[:_MAX_TOLD])}{more}")
+        notices.append(
+            f"made inert, since only IPython knows it: {'; '.join(inert[:_MAX_TOLD])}{more}"
+        )
     return cells.join(kept)
 
 
@@ -250,7 +252,7 @@ def _replaced(found: re.Match[str], told: str, left: list[str]) -> str:
     if found["call"] == "run_line_magic":
         name, code = ast.literal_eval(f"({found['arguments']},)")[:2]
         if name in _RUNS and code.strip():
-            return start + code
+            return f"{start}{code}"
     left.append(told[:80])
     if found["call"] == "getoutput":
         return f"{start}[]"

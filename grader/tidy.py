@@ -152,7 +152,7 @@ def missing(assignment: Assignment, names: Sequence[str]) -> str:
 
 
 def wrong_lab(assignment: Assignment, source: str) -> str | None:
-    """A notice where a file defines what another lab asks for, and nothing of what this one does."""
+    """A notice where a file defines what another lab asks for, and nothing that this one does."""
     here = names_of(assignment.folder / assignment.file)
     there = _defined(source)
     if not here or here & there:
