@@ -211,6 +211,39 @@ def regrade(
 
 
 @app.command()
+def export(
+    out: Annotated[Path, typer.Argument(help="The results, of all labs or of one.")],
+    format_: Annotated[str, typer.Option("--format", help="For which tool; see the docs.")],
+    lab: Annotated[str | None, typer.Option(help="Which lab, where there are several.")] = None,
+    student: Annotated[
+        list[str] | None, typer.Option(help="This student alone; may be given again.")
+    ] = None,
+    into: Annotated[
+        Path | None, typer.Option(help="Your own export of the gradebook, to fill in.")
+    ] = None,
+    column: Annotated[str | None, typer.Option(help="Which column of it.")] = None,
+    scale: Annotated[
+        bool, typer.Option("--scale", help="In proportion, where its maximum is another.")
+    ] = False,
+    to: Annotated[
+        Path | None, typer.Option(help="The file or, for formats by student, the folder.")
+    ] = None,
+) -> None:
+    """Write grades as another tool reads them: one file, or one a student into a folder."""
+    from grader.export.write import write
+
+    remarks: list[str] = []
+    text = write(
+        out, format_, to, remarks,
+        lab=lab, students=student or (), into=into, column=column, scale=scale,
+    )  # fmt: skip
+    for remark in remarks:
+        _err.print(Text(remark), soft_wrap=True)
+    if text is not None:
+        sys.stdout.buffer.write(text)
+
+
+@app.command()
 def check(
     lab: _Lab,
     path: Annotated[Path, typer.Argument(help="Your folder or file.")] = Path(),
