@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from grader.ci import commands as ci
 from grader.records import Assignment, GraderError, Tier
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Grades homework on transformers, each submission run apart from itself.",
 )
+app.add_typer(ci.app, name="ci")
 _out = Console()
 _err = Console(stderr=True)
 

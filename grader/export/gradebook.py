@@ -16,7 +16,6 @@ from pathlib import Path
 from grader.export.graded import Graded, rounded
 from grader.records import GraderError
 
-
 #: Systems whose numbers for students are their own.
 _NUMBERS = ("canvas", "moodle", "commit", "github")
 
