@@ -252,7 +252,7 @@ def write_github_workflow(
 
 
 def write_gradescope_zip(lab: str, to: StrPath = "autograder.zip") -> None:
-    """Write Gradescope's autograder, with the hidden side in it; see `grader.ci.init.gradescope`."""
+    """Write Gradescope's autograder with the hidden side; see `grader.ci.init.gradescope`."""
     from grader.ci import init
 
     _write(Path(to), init.gradescope(lab))

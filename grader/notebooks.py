@@ -74,7 +74,7 @@ def as_script(data: bytes, name: str, notices: list[str]) -> str:
 
 def set_twice(script: str, stub: Path) -> list[str]:
     """A notice for each name that the lab asks for and several cells set: the last one counts."""
-    lines = script.splitlines(keepends=True)
+    lines = [f"{line}\n" for line in script.split("\n")]
     where: dict[str, list[str]] = {}
     asked = names_of(stub)
     for name, line in defined(script):
