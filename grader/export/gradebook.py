@@ -249,8 +249,7 @@ def cells(data: bytes, separator: bytes = b",") -> list[list[Cell]]:
     rows: list[list[Cell]] = []
     row: list[Cell] = []
     pattern = re.compile(
-        rb'(?P<quoted>[ \t]*"(?:[^"]|"")*"[^%b\r\n]*)|(?P<plain>[^%b\r\n]*)'
-        % (separator, separator)
+        rb'(?P<quoted>"(?:[^"]|"")*"[^%b\r\n]*)|(?P<plain>[^%b\r\n]*)' % (separator, separator)
     )
     at = 3 if data.startswith(b"\xef\xbb\xbf") else 0
     while at <= len(data):
@@ -279,10 +278,10 @@ def _encoding(data: bytes) -> str:
 
 
 def _text(raw: str) -> str:
-    plain = raw.strip(" \t")
-    if plain.startswith('"') and plain.endswith('"') and len(plain) > 1:
-        return plain[1:-1].replace('""', '"')
-    return raw
+    quoted = re.match(r'"((?:[^"]|"")*)"', raw)
+    if quoted is None:
+        return raw
+    return quoted[1].replace('""', '"') + raw[quoted.end() :]
 
 
 def _texts(row: Sequence[Cell]) -> list[str]:
@@ -291,5 +290,5 @@ def _texts(row: Sequence[Cell]) -> list[str]:
 
 def _as_written(data: bytes, cell: Cell, value: str) -> bytes:
     """A value quoted as the cell was, and where it must be."""
-    quoted = data[cell.start : cell.end].strip().startswith(b'"') or "," in value
+    quoted = data[cell.start : cell.end].startswith(b'"') or "," in value
     return f'"{value}"'.encode() if quoted else value.encode()
