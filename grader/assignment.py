@@ -9,14 +9,16 @@ from __future__ import annotations
 import ast
 import tomllib
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from grader import late
 from grader.bands import BandsFile, path_of
 from grader.home import home, labs
-from grader.records import Assignment, AssignmentError, Case, Part, Tier
+from grader.records import Assignment, AssignmentError, Case, LateRule, Part, Tier
 
 _Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 _Rows = Annotated[int, Field(gt=0)] | None
@@ -55,6 +57,16 @@ class _Case(Strict):
     memory_mb: int | None = Field(default=None, gt=0)
 
 
+class _Late(Strict):
+    due: datetime
+    zone: str | None = None
+    grace_minutes: float = Field(default=0, ge=0)
+    penalty: float = Field(default=0, ge=0, le=100)
+    per: Literal["day", "hour"] = "day"
+    cap: float = Field(default=100, ge=0, le=100)
+    attempts: Literal["last", "best"] = "last"
+
+
 class _File(Strict):
     """What `assignment.toml` holds."""
 
@@ -65,6 +77,7 @@ class _File(Strict):
     limits: _Limits
     parts: list[_Part] = Field(min_length=1)
     cases: list[_Case] = Field(min_length=1)
+    late: _Late | None = None
 
 
 class _Hidden(Strict):
@@ -121,10 +134,20 @@ def load(
         support=tuple(read.support),
         min_tier=read.limits.min_tier,
         bands=_bands(path.parent),
+        late=_late(path, read.late),
         folder=path.parent,
         course=root / "assignments" / "course",
         solutions=solutions,
     )
+
+
+def _late(path: Path, read: _Late | None) -> LateRule | None:
+    if read is None:
+        return None
+    try:
+        return LateRule(**{**read.model_dump(), "due": late.zoned(read.due, read.zone)})
+    except ValueError as problem:
+        raise AssignmentError(f"{path}: late.due: {problem}") from None
 
 
 def _bands(folder: Path) -> dict[str, float]:

@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from grader.ci import commands as ci
 from grader.records import Assignment, GraderError, Tier
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Grades homework on transformers, each submission run apart from itself.",
 )
+app.add_typer(ci.app, name="ci")
 _out = Console()
 _err = Console(stderr=True)
 
@@ -38,6 +40,9 @@ _Seconds = Annotated[
 ]
 _Out = Annotated[Path, typer.Option(help="Where the results go.")]
 _Bundle = Annotated[str, typer.Option(help="Whose cases to grade in.")]
+_Extensions = Annotated[
+    Path | None, typer.Option(help="A CSV of student and due: other due dates.")
+]
 _BundleDir = Annotated[
     Path | None, typer.Option(help="Where the files of the bundle banking77 lie.")
 ]
@@ -57,9 +62,22 @@ def grade(
     lab: _Lab,
     submissions: Annotated[
         list[Path],
-        typer.Argument(help="The folder of a class; or folders named after students, or files."),
+        typer.Argument(help="A class's folder or download; or students' folders or files."),
     ],
     out: _Out = Path("results"),
+    layout: Annotated[
+        str | None, typer.Option(help="How to read the download, instead of as it seems to be.")
+    ] = None,
+    roster: Annotated[
+        Path | None, typer.Option(help="A CSV of each student's names in all systems.")
+    ] = None,
+    record: Annotated[
+        Path | None, typer.Option(help="A CSV of student, time and maybe commit: who when.")
+    ] = None,
+    ref: Annotated[
+        str | None, typer.Option(help="The branch or tag to grade of repositories.")
+    ] = None,
+    extensions: _Extensions = None,
     case: Annotated[str | None, typer.Option(help="Grade in this case alone.")] = None,
     bundle: _Bundle = "tiny",
     bundle_dir: _BundleDir = None,
@@ -86,10 +104,14 @@ def grade(
 ) -> None:
     """Grade a class and write grades and feedback; what has not changed is not graded again."""
     from grader.assignment import load
-    from grader.collect import find
+    from grader.attempts import Told
+    from grader.layouts import find
 
-    assignment = load(lab, bundle=bundle, case=case, seconds=seconds)
-    found = find(assignment, submissions)
+    assignment = _extended(load(lab, bundle=bundle, case=case, seconds=seconds), extensions)
+    remarks: list[str] = []
+    found = find(assignment, submissions, Told(roster, record, ref), remarks, layout)
+    for remark in remarks:
+        _err.print(Text(remark), soft_wrap=True)
 
     from grader import batch, classlist, pipeline  # torch takes seconds to import
     from grader.progress import Progress
@@ -121,6 +143,15 @@ def grade(
     _out.print(Text(f"feedback: {page}"), soft_wrap=True)
 
 
+def _extended(assignment: Assignment, extensions: Path | None) -> Assignment:
+    """The assignment with the due dates of students who have others."""
+    from grader import late
+
+    if extensions is None:
+        return assignment
+    return replace(assignment, late=late.with_extensions(assignment.late, extensions))
+
+
 @contextlib.contextmanager
 def _means(
     scheduler: str | None, assignment: Assignment, runner: Runner, bundle_dir: Path | None
@@ -146,6 +177,7 @@ def regrade(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say who would change, and write nothing.")
     ] = False,
+    extensions: _Extensions = None,
     bundle: _Bundle = "tiny",
     bundle_dir: _BundleDir = None,
     as_json: _Json = False,
@@ -155,7 +187,7 @@ def regrade(
     from grader.assignment import load
     from grader.results import Results
 
-    assignment = load(lab, bundle=bundle)
+    assignment = _extended(load(lab, bundle=bundle), extensions)
     if not (out / lab / "journal.jsonl").is_file():
         raise GraderError(f"{out / lab}: no results of {lab} are there; grade first")
 
@@ -177,6 +209,39 @@ def regrade(
             classlist.save(out, assignment)
     if problems:
         raise GraderError("; ".join(problems))
+
+
+@app.command()
+def export(
+    out: Annotated[Path, typer.Argument(help="The results, of all labs or of one.")],
+    format_: Annotated[str, typer.Option("--format", help="For which tool; see the docs.")],
+    lab: Annotated[str | None, typer.Option(help="Which lab, where there are several.")] = None,
+    student: Annotated[
+        list[str] | None, typer.Option(help="This student alone; may be given again.")
+    ] = None,
+    into: Annotated[
+        Path | None, typer.Option(help="Your own export of the gradebook, to fill in.")
+    ] = None,
+    column: Annotated[str | None, typer.Option(help="Which column of it.")] = None,
+    scale: Annotated[
+        bool, typer.Option("--scale", help="In proportion, where its maximum is another.")
+    ] = False,
+    to: Annotated[
+        Path | None, typer.Option(help="The file or, for formats by student, the folder.")
+    ] = None,
+) -> None:
+    """Write grades as another tool reads them: one file, or one a student into a folder."""
+    from grader.export.write import write
+
+    remarks: list[str] = []
+    text = write(
+        out, format_, to, remarks,
+        lab=lab, students=student or (), into=into, column=column, scale=scale,
+    )  # fmt: skip
+    for remark in remarks:
+        _err.print(Text(remark), soft_wrap=True)
+    if text is not None:
+        sys.stdout.buffer.write(text)
 
 
 @app.command()

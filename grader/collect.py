@@ -1,186 +1,167 @@
-"""Collects submissions: a folder or a lone file becomes a `Submission`, its files read as bytes.
+"""Collects submissions: `collect(assignment, source) -> Submission`, its files read as bytes.
 
-Links are not followed, and nothing of a submission is opened a second time.
+A source is a folder, a file or an archive, or what `layouts` finds in a class's download. Links are
+not followed, nothing is unpacked to disk, and nothing of a submission is opened a second time.
 """
 
 from __future__ import annotations
 
-import difflib
-import os
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 
+from grader import notebooks, tidy, tree
+from grader.archives import CLASS, NAMES, STUDENT, Caps, mapped, open_archive
 from grader.records import Assignment, GraderError, Submission
+from grader.tree import Refused, Tree
 
 #: What is taken of one submission.
 MAX_FILES = 500
 MAX_BYTES = 16 * 1024 * 1024
-MAX_DEPTH = 20  #: folders in folders
-
-_JUNK = {"__MACOSX", ".DS_Store", "Thumbs.db", "desktop.ini", "__pycache__", ".ipynb_checkpoints"}
-#: Names of files in the folder of results, where each student has a folder.
-_TAKEN = {"index.html", "grades.csv", "journal.jsonl"}
-#: Files that would steer Python or pytest instead of being the student's work.
-_STEERING = {
-    "conftest.py", "pytest.ini", "tox.ini", "setup.cfg", "pyproject.toml",
-    "sitecustomize.py", "usercustomize.py",
-}  # fmt: skip
 
 
-def find(assignment: Assignment, paths: Sequence[Path]) -> dict[str, Path]:
-    """The submissions by student, sorted: those named, or those in one folder of a class.
+@dataclass(frozen=True)
+class Source:
+    """Where one attempt of one student lies."""
 
-    Raises:
-        GraderError: nothing is there, or two are of one student.
-    """
-    if len(paths) == 1 and (several := _class(paths[0])):
-        paths = several
-    found: dict[str, Path] = {}
-    for path in paths:
-        _check_there(path)
-        student = _student(assignment, path.resolve(), lone=path.is_file())
-        if student in _TAKEN:
-            raise GraderError(f"{path}: no student can be named {student!r}; rename the folder")
-        if student in found:
-            raise GraderError(
-                f"{path} and {found[student]} are both of {student!r}; rename one's folder"
-            )
-        found[student] = path
-    return dict(sorted(found.items()))
+    student: str  #: whose it is
+    where: str  #: how to call it in messages
+    files: Callable[[list[str]], Tree]  #: lists it and adds notices; may raise `Refused`
+    lone: bool = False  #: whether it is one file, which may have any name
+    ids: Mapping[str, str] = field(default_factory=dict)  #: as in `Submission`
+    handed_in: datetime | None = None  #: with its zone
+    attempt: int = 0  #: where no times are known, which of several it is
 
 
-def _class(folder: Path) -> list[Path]:
-    """The submissions in a folder that has several folders and no script of its own."""
-    if not folder.is_dir() or folder.is_symlink():
-        return []
-    inside = [path for path in folder.iterdir() if not path.name.startswith(".")]
-    folders = [path for path in inside if path.is_dir() and path.name not in _JUNK]
-    scripts = [path for path in inside if path.is_file() and path.suffix == ".py"]
-    return folders if len(folders) > 1 and not scripts else []
-
-
-def _check_there(path: Path) -> None:
-    try:
-        there = not path.is_symlink() and (path.is_dir() or path.is_file())
-    except OSError as reason:
-        raise GraderError(f"{path}: cannot be read: {reason.strerror}") from None
-    if not there:
-        raise GraderError(f"{path}: no such file or folder; give a submission's folder or file")
-
-
-def collect(assignment: Assignment, path: Path) -> Submission:
+def collect(assignment: Assignment, source: Path | Source) -> Submission:
     """Read one submission.
 
     Args:
         assignment: whose file is looked for.
-        path: a folder named after the student, or the file itself, in such a folder or so named.
+        source: a folder named after the student; the file itself or an archive, in such a folder or
+            so named; or what `layouts.find` gives.
 
     Raises:
-        GraderError: there is nothing at `path`, or it is neither a file nor a folder.
+        GraderError: there is nothing, or it cannot be read.
     """
-    _check_there(path)
-    lone = path.is_file()
-    student = _student(assignment, path.resolve(), lone=lone)
-    found = {path.name: path} if lone else dict(_walk(path))
+    if isinstance(source, Path):
+        source = of_path(assignment, source)
     notices: list[str] = []
-    files = _read(found, notices)
-    if files is None:
-        return Submission(student, {}, None, notices[-1])
-    own = _set_aside(assignment, files, notices)
-    entry = _entry(assignment, own, notices, lone=lone)
-    problem = None if entry else _nothing(assignment, own)
-    return Submission(student, own, entry, problem, tuple(notices))
+    files: Mapping[str, bytes] = {}
+    entry = None
+    try:
+        found = tidy.unpack(assignment, source.files(notices), notices)
+        found = tidy.unwrap(assignment, found, notices)
+        found = tidy.set_aside(assignment, found, notices)
+        entry = tidy.entry(assignment, found, notices, lone=source.lone)
+        problem = None if entry else tidy.missing(assignment, sorted(found))
+        files = _read(found)
+        if entry is not None:
+            files, entry = _scripts(assignment, files, entry, notices)
+    except Refused as refusal:
+        files, entry, problem = {}, None, str(refusal)
+    return Submission(
+        source.student, files, entry, problem, tuple(notices), dict(source.ids), source.handed_in
+    )
 
 
-def _student(assignment: Assignment, path: Path, *, lone: bool) -> str:
-    """The folder's name; a lone file of another name than the task's is named after the student."""
-    if not lone:
-        return path.name
-    return path.parent.name if path.name == assignment.file else path.stem
+def of_path(assignment: Assignment, path: Path) -> Source:
+    """The source that a path names, with its student's name.
+
+    A lone file of another name than the task's is named after the student.
+
+    Raises:
+        GraderError: there is nothing at the path, or it is neither a file nor a folder.
+    """
+    check_there(path)
+    full = path.resolve()
+    if not path.is_file():
+        return Source(full.name, str(path), lambda notices: tree.of_folder(path, notices))
+    if NAMES.search(path.name):
+        student = NAMES.sub("", path.name)
+        return Source(student, str(path), lambda notices: of_archive(path, notices))
+    stem = Path(assignment.file).stem
+    student = full.parent.name if full.stem == stem else full.stem
+    return Source(student, str(path), lambda _: {path.name: tree.of_file(path)}, lone=True)
 
 
-def _walk(folder: Path) -> Iterator[tuple[str, Path]]:
-    """Regular files below a folder by relative path, sorted; links, hidden and junk left out."""
-    waiting = [(folder, "")]
-    while waiting:
-        place, prefix = waiting.pop()
-        try:
-            with os.scandir(place) as found:
-                entries = sorted(found, key=lambda entry: entry.name)
-        except OSError as problem:
-            raise GraderError(f"{place}: cannot be read: {problem.strerror}") from None
-        kept = [e for e in entries if e.name not in _JUNK and not e.name.startswith(".")]
-        for entry in kept:
-            if entry.is_file(follow_symlinks=False):
-                yield prefix + entry.name, Path(entry.path)
-        folders = [e for e in kept if e.is_dir(follow_symlinks=False)]
-        if prefix.count("/") < MAX_DEPTH:
-            waiting += [(Path(e.path), f"{prefix}{e.name}/") for e in reversed(folders)]
+def of_archive(path: Path, notices: list[str], caps: Caps = STUDENT) -> Tree:
+    """The files in an archive on disk, which may be read as long as they are known.
+
+    Raises:
+        GraderError: it cannot be read.
+        Refused: it is broken or too large.
+    """
+    try:
+        with path.open("rb") as stream:
+            content = mapped(stream)
+    except OSError as problem:
+        raise tree.unreadable(path, problem) from None
+    except ValueError:
+        raise Refused(f"{path.name} is empty") from None
+    return open_archive(content, path.name, caps, notices)
 
 
-def _read(found: dict[str, Path], notices: list[str]) -> dict[str, bytes] | None:
-    """The files' contents; None, and a notice, where there is too much."""
+def of_class(path: Path) -> Tree:
+    """The files in the archive of a whole class.
+
+    Raises:
+        GraderError: it cannot be opened.
+    """
+    try:
+        return of_archive(path, [], CLASS)
+    except Refused as refusal:
+        raise GraderError(f"{path}: {refusal}") from None
+
+
+def check_there(path: Path) -> None:
+    """See to it that a path is a folder or a file, and no link.
+
+    Raises:
+        GraderError: it is not.
+    """
+    try:
+        there = not path.is_symlink() and (path.is_dir() or path.is_file())
+    except OSError as reason:
+        raise tree.unreadable(path, reason) from None
+    if not there:
+        raise GraderError(f"{path}: no such file or folder; give a submission's folder or file")
+
+
+def _read(found: Tree) -> dict[str, bytes]:
+    """The files' contents.
+
+    Raises:
+        Refused: there is too much.
+    """
     if len(found) > MAX_FILES:
-        notices.append(f"{len(found)} files were handed in, more than {MAX_FILES}")
-        return None
+        raise Refused(f"{len(found)} files were handed in, more than {MAX_FILES}")
+    too_much = Refused(f"the files handed in are larger than {MAX_BYTES // 1024**2} MB")
+    if sum(item.size for item in found.values()) > MAX_BYTES:
+        raise too_much
     files, room = {}, MAX_BYTES
-    for name, path in found.items():
-        try:
-            with path.open("rb") as stream:
-                data = stream.read(room + 1)
-        except OSError as problem:
-            raise GraderError(f"{path}: cannot be read: {problem.strerror}") from None
+    for name, item in found.items():
+        data = item.read(room + 1)
         room -= len(data)
         if room < 0:
-            notices.append(f"the files handed in are larger than {MAX_BYTES // 1024**2} MB")
-            return None
+            raise too_much
         files[name] = data
     return files
 
 
-def _set_aside(
-    assignment: Assignment, files: dict[str, bytes], notices: list[str]
-) -> dict[str, bytes]:
-    """Leave out copies of the course's files and files that steer Python or pytest."""
-    course = {path.name for path in assignment.course.glob("*.py")}
-    given = {f"{script}.pt" for script in assignment.support}
-    own = {}
-    for name, data in files.items():
-        last = name.rsplit("/", 1)[-1]
-        if (last in course and last != assignment.file) or given & set(name.split("/")):
-            notices.append(f"set aside {name}: the course's own is used")
-        elif last in _STEERING:
-            notices.append(f"set aside {name}: it is not part of the task")
-        else:
-            own[name] = data
-    return own
-
-
-def _entry(
-    assignment: Assignment, files: dict[str, bytes], notices: list[str], *, lone: bool
-) -> str | None:
-    """The file asked for: by its name, or the one plausible match, with a notice."""
-    if assignment.file in files:
-        return assignment.file
-    scripts = [name for name in files if name.lower().endswith(".py")]
-    exact = [name for name in scripts if name.rsplit("/", 1)[-1] == assignment.file]
-    stem = re.escape(Path(assignment.file).stem)
-    near = re.compile(
-        rf"(copy of )?{stem}([ _.-]*(\(\d+\)|copy|final|v?\d++|solution))*\.py", re.IGNORECASE
-    )
-    likely = [name for name in scripts if near.fullmatch(name.rsplit("/", 1)[-1])]
-    candidates = exact or likely or (scripts if lone else [])
-    if len(candidates) != 1:
-        return None
-    notices.append(f"took {candidates[0]} for {assignment.file}")
-    return candidates[0]
-
-
-def _nothing(assignment: Assignment, files: dict[str, bytes]) -> str:
-    """Why there is no entry, in a sentence to the student."""
-    names = sorted(files)
-    if not names:
-        return f"expected {assignment.file}, found no files"
-    close = difflib.get_close_matches(assignment.file, names, n=5, cutoff=0.0)
-    return f"expected {assignment.file}, found {', '.join(close)}"
+def _scripts(
+    assignment: Assignment, files: Mapping[str, bytes], entry: str, notices: list[str]
+) -> tuple[dict[str, bytes], str]:
+    """The files with the notebook asked for as a script, and the others as they are."""
+    script = f"{entry[: -len('.ipynb')]}.py" if entry.lower().endswith(".ipynb") else entry
+    own = dict(files)
+    if script != entry:
+        text = notebooks.as_script(own.pop(entry), entry, notices)
+        notices.append(f"read {entry} as the script {script}")
+        notices += notebooks.set_twice(text, assignment.folder / assignment.file)
+        own[script] = text.encode()
+    text = own[script][:1_000_000].decode("utf-8", "replace")
+    if told := tidy.wrong_lab(assignment, text):
+        notices.append(told)
+    return own, script

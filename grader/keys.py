@@ -13,6 +13,7 @@ import hashlib
 import json
 import platform
 from collections.abc import Mapping
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 
@@ -48,12 +49,16 @@ def of_checks(assignment: Assignment, known: Mapping[str, Run]) -> str:
     shares = [(case.name, case.share, case.hidden) for case in assignment.cases]
     parts = [vars(part) for part in assignment.parts]
     bands = sorted(assignment.bands.items())
-    return _digest([assignment.name, parts, shares, bands, files, reference, _own_sources()])
+    late = assignment.late and repr(replace(assignment.late, extensions={}))
+    extensions = sorted((assignment.late.extensions if assignment.late else {}).items())
+    due = [late, repr(extensions)]
+    return _digest([assignment.name, parts, shares, bands, due, files, reference, _own_sources()])
 
 
 def of_grade(submission: Submission, worlds: Mapping[str, str], checks: str) -> str:
     """A digest of all that a submission's grade depends on."""
-    told = [submission.problem, submission.notices]
+    when = submission.handed_in and submission.handed_in.isoformat()
+    told = [submission.problem, submission.notices, when, sorted(submission.ids.items())]
     return _digest([of_submission(submission), sorted(worlds.items()), checks, told])
 
 

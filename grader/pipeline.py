@@ -9,15 +9,14 @@ run that was made before, of these files in this world, is taken from the folder
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from grader import batch, keys
-from grader.collect import collect
+from grader.collect import Source, collect
 from grader.known import known
-from grader.records import Assignment, Grade, GraderError, Submission
+from grader.records import Assignment, Grade, GraderError, SandboxError, Submission
 from grader.results import Results
 from grader.runner import Runner
 
@@ -46,7 +45,7 @@ class Change:
 
 def grade_class(
     assignment: Assignment,
-    found: Mapping[str, Path],
+    found: Mapping[str, Sequence[Source]],
     results: Results,
     runner: Runner,
     means: batch.Means | None = None,
@@ -59,7 +58,7 @@ def grade_class(
 
     Args:
         assignment: what is graded.
-        found: where each student's submission lies.
+        found: where each student's submission lies; of several attempts the best one counts.
         results: the folder, held.
         runner: where submissions run.
         means: how runs are made.
@@ -72,48 +71,101 @@ def grade_class(
     worlds = batch.worlds_of(assignment, runner.bundles)
     problems: list[str] = []
     unchanged: list[Outcome] = []
+    several: dict[str, _Taken] = {}
 
     def wanted() -> Iterator[Submission]:
-        for student, path in found.items():
+        for student, sources in found.items():
             try:
-                submission = replace(collect(assignment, path), student=student)
+                submissions = _attempts(assignment, student, sources)
             except GraderError as problem:
                 problems.append(str(problem))
                 continue
-            digest = keys.of_grade(submission, worlds, checks)
+            digest = "+".join(keys.of_grade(one, worlds, checks) for one in submissions)
             entry = None if fresh else results.finished(student, digest)
             if entry is not None:
                 unchanged.append(_unchanged(entry))
                 continue
-            yield submission
+            if len(sources) > 1:
+                several[student] = _Taken(submissions, digest, [])
+            yield from submissions
 
     def save(submission: Submission, grade: Grade, report: dict[str, Any]) -> dict[str, Any] | str:
+        if len(found[submission.student]) > 1:  # the best is saved when all are there
+            return report
         digest = keys.of_grade(submission, worlds, checks)
         return results.save(submission, grade, report, digest, grade.runs)
 
     kept = (lambda *_: None) if fresh else results.kept
     graded = batch.grade_all(assignment, wanted(), runner, means, kept, save)
-    return _outcomes(graded, results, unchanged, problems)
+    return _outcomes(_best(graded, several, results), results, unchanged, problems)
 
 
 def _outcomes(
-    graded: Iterator[tuple[Grade, dict[str, Any] | str]],
+    saved: Iterator[tuple[Grade, dict[str, Any] | str]],
     results: Results,
     unchanged: list[Outcome],
     problems: list[str],
 ) -> Iterator[Outcome]:
     """Each grade as it is made and told in the journal, and who was passed over meanwhile."""
-    for grade, saved in graded:
-        if isinstance(saved, str):
-            problems.append(saved)
+    for grade, entry in saved:
+        if isinstance(entry, str):
+            problems.append(entry)
         else:
-            results.tell(saved)
+            results.tell(entry)
         while unchanged:
             yield unchanged.pop()
         yield _outcome(grade)
     yield from unchanged
     if problems:
         raise GraderError("; ".join(problems))
+
+
+def _best(
+    graded: Iterator[tuple[Grade, dict[str, Any] | str]],
+    several: Mapping[str, _Taken],
+    results: Results,
+) -> Iterator[tuple[Grade, dict[str, Any] | str]]:
+    """One grade a student with its journal's entry: of several attempts the best, saved here."""
+    for grade, made in graded:
+        taken = several.get(grade.student)
+        if taken is None:
+            yield grade, made
+        elif taken.complete(grade, made):
+            submission, best, report = taken.best()
+            yield best, results.save(submission, best, report, taken.digest, best.runs)
+
+
+@dataclass(frozen=True)
+class _Taken:
+    """A student's attempts while they are graded."""
+
+    submissions: Sequence[Submission]
+    digest: str
+    graded: list[tuple[Grade, Any]]
+
+    def complete(self, grade: Grade, report: object) -> bool:
+        """Take one more; whether all are there."""
+        self.graded.append((grade, report))
+        return len(self.graded) == len(self.submissions)
+
+    def best(self) -> tuple[Submission, Grade, Any]:
+        """The attempt with the most points, the earliest of those with as many."""
+        by_time = sorted(self.graded, key=lambda one: str(one[0].handed_in))
+        grade, report = max(by_time, key=lambda one: one[0].points)
+        for submission in self.submissions:
+            same = keys.of_submission(submission), submission.handed_in
+            if same == (grade.digest, grade.handed_in):
+                return submission, grade, report
+        raise SandboxError(f"{grade.student}: graded was what was not handed in")
+
+
+def _attempts(assignment: Assignment, student: str, sources: Sequence[Source]) -> list[Submission]:
+    """A student's submissions, each told where others count as well."""
+    found = [replace(collect(assignment, source), student=student) for source in sources]
+    if len(found) == 1:
+        return found
+    note = f"the best of {len(found)} attempts counts"
+    return [replace(one, notices=(note, *one.notices)) for one in found]
 
 
 def _unchanged(entry: Mapping[str, Any]) -> Outcome:

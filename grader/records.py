@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -65,6 +66,20 @@ class Case:
 
 
 @dataclass(frozen=True)
+class LateRule:
+    """What handing in late costs, see `late`."""
+
+    due: datetime  #: with its zone
+    zone: str | None = None  #: its name, where the times of the class are local ones
+    grace_minutes: float = 0.0  #: after the due date, in which it costs nothing
+    penalty: float = 0.0  #: percent of the points to be had, for each day or hour begun
+    per: Literal["day", "hour"] = "day"
+    cap: float = 100.0  #: percent that are taken off at most
+    attempts: Literal["last", "best"] = "last"  #: which counts: the last in time, or the best
+    extensions: Mapping[str, datetime] = field(default_factory=dict)  #: due dates by student
+
+
+@dataclass(frozen=True)
 class Assignment:
     """One lab, as its `assignment.toml` and the files beside it describe it."""
 
@@ -79,6 +94,7 @@ class Assignment:
     solutions: Path | None  #: the instructor's side, solutions/<lab>, None in a student's copy
     min_tier: Tier = "container"  #: submissions are not run where they would be confined less
     bands: Mapping[str, float] = field(default_factory=dict)  #: how far values may be off, by name
+    late: LateRule | None = None  #: when it is due, None where lateness costs nothing
 
     @property
     def possible(self) -> float:
@@ -95,6 +111,8 @@ class Submission:
     entry: str | None  #: which of the files is the one asked for, None where there is none
     problem: str | None = None  #: why there is no entry, in one sentence to the student
     notices: tuple[str, ...] = ()  #: what was tidied, told to the student
+    ids: Mapping[str, str] = field(default_factory=dict)  #: the student's other names, by system
+    handed_in: datetime | None = None  #: when, with its zone; None where nobody says
 
 
 @dataclass(frozen=True)
@@ -142,11 +160,15 @@ class Grade:
 
     assignment: str  #: the assignment's name
     student: str  #: whose it is
-    points: float  #: the sum earned, not rounded
+    points: float  #: what counts: the sum earned less `penalty`, not rounded
     possible: float  #: the same for every submission of the assignment
     review: bool  #: whether a person must look
     notices: tuple[str, ...]  #: what was tidied or is worth knowing
     runs: tuple[Run, ...]  #: one for each case, in the assignment's order
     checks: tuple[Check, ...]  #: in the order of the parts
     tier: Tier | None = None  #: the weakest of its runs', None where nothing was run
-    late: float | None = None  #: hours after the due date, None where there is no due date
+    late: float | None = None  #: hours after the due date, None without one or without a time
+    penalty: float = 0.0  #: points taken off for lateness; with `points` the sum earned
+    handed_in: datetime | None = None  #: when, with its zone; None where nobody says
+    ids: Mapping[str, str] = field(default_factory=dict)  #: the student's other names, by system
+    digest: str = ""  #: of the files that were graded, see `keys`

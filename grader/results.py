@@ -138,7 +138,11 @@ class Results:
             about = json.loads((folder / "submission.json").read_text("utf-8"))
             files = {name: (folder / "submission" / name).read_bytes() for name in about["files"]}
             notices = tuple(about["notices"])
-            found = Submission(student, files, about["entry"], about["problem"], notices)
+            ids, when = about.get("ids", {}), about.get("handed_in")
+            found = Submission(
+                student, files, about["entry"], about["problem"], notices, ids,
+                when and datetime.datetime.fromisoformat(when),
+            )  # fmt: skip
         except (OSError, ValueError, KeyError) as problem:
             raise GraderError(
                 f"{folder}: what was handed in cannot be read ({problem}); grade it again"
@@ -178,8 +182,7 @@ class Results:
         if former and same and wrong and not former["review"]:
             return f"{grade.student}: the former grade stands: check {wrong[0].name} went wrong"
         folder.mkdir(exist_ok=True)
-        if not same:
-            _save_submission(folder, submission)
+        _save_submission(folder, submission, again=not same)
         for run in runs:
             store.save_run(folder / "runs" / run.case, run)
         if former and _essence(former) != _essence(store.grade_as_json(grade)):
@@ -236,9 +239,11 @@ def _read_journal(path: Path) -> Iterator[dict[str, Any]]:
             stream.write(b"\n")
 
 
-def _save_submission(folder: Path, submission: Submission) -> None:
-    shutil.rmtree(folder / "submission", ignore_errors=True)
-    for name, data in submission.files.items():
+def _save_submission(folder: Path, submission: Submission, *, again: bool) -> None:
+    """Write what is known of a submission, and its files where they are not there yet."""
+    if again:
+        shutil.rmtree(folder / "submission", ignore_errors=True)
+    for name, data in submission.files.items() if again else ():
         path = folder / "submission" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
@@ -246,6 +251,8 @@ def _save_submission(folder: Path, submission: Submission) -> None:
         "entry": submission.entry,
         "problem": submission.problem,
         "notices": submission.notices,
+        "ids": dict(submission.ids),
+        "handed_in": submission.handed_in.isoformat() if submission.handed_in else None,
         "files": list(submission.files),
     }
     store.write(folder / "submission.json", json.dumps(about, indent=1))

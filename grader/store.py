@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -13,10 +11,11 @@ import safetensors.torch
 import torch
 
 from grader import codec
+from grader.files import UNFINISHED as UNFINISHED
+from grader.files import write as write
 from grader.records import Grade, Run
 
 VERSION = 1
-UNFINISHED = ".part"  #: how a file ends that is being written
 
 
 def grade_as_json(grade: Grade) -> dict[str, Any]:
@@ -39,6 +38,10 @@ def grade_as_json(grade: Grade) -> dict[str, Any]:
         "possible": grade.possible,
         "review": grade.review,
         "late": grade.late,
+        "penalty": grade.penalty,
+        "handed_in": grade.handed_in.isoformat() if grade.handed_in else None,
+        "ids": dict(grade.ids),
+        "digest": grade.digest,
         "tier": grade.tier,
         "notices": list(grade.notices),
         "runs": runs,
@@ -99,18 +102,3 @@ def from_pair(text: str, payload: bytes) -> Run:
         return Run(**{**body, "values": values, "notices": tuple(body["notices"])})
     except (AttributeError, KeyError, TypeError, RecursionError) as problem:
         raise codec.WireError(str(problem)) from None
-
-
-def write(path: Path, content: str | bytes) -> None:
-    """Write a file so that it is whole or as it was before."""
-    data = content.encode("utf-8", "replace") if isinstance(content, str) else content
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=UNFINISHED)
-    beside = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(data)
-        beside.chmod(0o644)
-        beside.replace(path)
-    except BaseException:
-        beside.unlink()
-        raise

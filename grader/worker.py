@@ -25,7 +25,7 @@ from typing import Any, NoReturn
 import numpy as np
 import torch
 
-from grader import codec
+from grader import cells, codec
 
 #: Longest message and number of frames of a traceback that are sent.
 _MAX_TEXT = 600
@@ -157,8 +157,9 @@ def _run_script(entry: Path, workspace: Path) -> tuple[dict[str, Any], dict[str,
     module.__file__ = str(entry)
     sys.modules["__main__"] = module
     try:
-        code = compile(entry.read_bytes(), str(entry), "exec")
-        exec(code, module.__dict__)  # noqa: S102 - it is what we are for
+        for piece in cells.split(entry.read_bytes()):
+            code = compile(piece, str(entry), "exec", dont_inherit=True)
+            exec(code, module.__dict__)  # noqa: S102 - it is what we are for
     except BaseException as problem:  # noqa: BLE001 - sys.exit and KeyboardInterrupt too
         status = "memory" if _is_memory(problem) else "error"
         if _is_refusal(problem):
@@ -227,7 +228,8 @@ def _where(problem: BaseException, workspace: Path) -> list[str]:
     """The student's own frames, outermost first, as `file, line, in function: source`."""
     lines = []
     if isinstance(problem, SyntaxError) and problem.filename:
-        lines.append(f"  {Path(problem.filename).name}, line {problem.lineno}")
+        path = Path(problem.filename)
+        lines.append(f"  {_place(path, path.name, problem.lineno or 0)}")
     for frame, line in traceback.walk_tb(problem.__traceback__):
         path = Path(frame.f_code.co_filename)
         if workspace not in path.parents:
@@ -235,8 +237,14 @@ def _where(problem: BaseException, workspace: Path) -> list[str]:
         name = frame.f_code.co_name
         within = "" if name == "<module>" else f", in {name}"
         source = linecache.getline(str(path), line).strip()[:200]
-        lines.append(f"  {path.relative_to(workspace)}, line {line}{within}: {source}")
+        place = _place(path, str(path.relative_to(workspace)), line)
+        lines.append(f"  {place}{within}: {source}")
     return lines[-_MAX_FRAMES:]
+
+
+def _place(path: Path, name: str, line: int) -> str:
+    """A line of a script by its file, of a notebook by its cell."""
+    return cells.place(linecache.getlines(str(path)), line) or f"{name}, line {line}"
 
 
 def _mend(problem: BaseException) -> str | None:

@@ -243,7 +243,9 @@ def test_junk_is_left_out(lab: Assignment, ada: Path) -> None:
     )  # fmt: skip
     submission = collect(lab, ada)
     assert list(submission.files) == ["layers.py"]
-    assert submission.notices == ()
+    (notice,) = submission.notices
+    assert notice.startswith("left out what is no work: ")
+    assert "__MACOSX" in notice
 
 
 # Links, pipes, and too much -----------------------------------------------------------------------

@@ -20,8 +20,9 @@ import pytest
 from conftest import ROOT
 from grader import bundles, pipeline
 from grader.assignment import load
-from grader.collect import find
+from grader.collect import Source
 from grader.known import known
+from grader.layouts import find
 from grader.records import Assignment, Case, GraderError, Run, SandboxError, Submission
 from grader.results import Results
 from grader.runner import Runner
@@ -196,10 +197,10 @@ def test_a_submission_that_cannot_be_read_costs_no_other_student(
     folder = _class(tmp_path / "in", ada="ada", ben="ben")
     collect = pipeline.collect
 
-    def unreadable(assignment: Assignment, path: Path) -> Submission:
-        if path.name == "ada":
-            raise GraderError(f"{path}: cannot be read: Permission denied")
-        return collect(assignment, path)
+    def unreadable(assignment: Assignment, source: Source) -> Submission:
+        if source.student == "ada":
+            raise GraderError(f"{source.where}: cannot be read: Permission denied")
+        return collect(assignment, source)
 
     monkeypatch.setattr(pipeline, "collect", unreadable)
     with pytest.raises(GraderError, match="ada: cannot be read"):
