@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from itertools import takewhile
@@ -117,7 +117,8 @@ def recognise(assignment: Assignment, place: Place) -> Layout:
         return "canvas"
     if tidy.candidates(assignment.file, list(place.files)):
         return "single"
-    if clones := [name for name in folders if _repository(place, name)]:
+    clones = [name for name in folders if _repository(place, name)]
+    if len(clones) * 2 > len(folders):  # a student may hand in a clone where others do not
         return "classroom" if _prefix(assignment, place, clones) else "repos"
     if not folders:
         return "flat" if len(work) + len(packed) > 1 else "single"
@@ -169,8 +170,11 @@ def _unwrapped(assignment: Assignment, place: Place) -> Place:
         return place
     inner = inside()
     seems = recognise(assignment, inner)
-    alone = seems == "folders" and len(inner.folders) == 1
-    return place if seems in ("single", "flat") or alone else inner
+    if seems == "folders":  # students' folders, or folders in which one student has put things
+        tops = [list(folder().files) for folder in inner.folders.values()]
+        work = [top for top in tops if tidy.candidates(assignment.file, top)]
+        return inner if len(tops) > 1 and work else place
+    return place if seems in ("single", "flat") else inner
 
 
 # Layouts ------------------------------------------------------------------------------------------
@@ -213,18 +217,18 @@ def _repository(place: Place, name: str) -> Path | None:
 
 
 def _repos(_: Assignment, place: Place, prefix: str = "") -> Iterator[Raw]:
-    """A clone or a bare repository a student."""
-    for name in place.folders:
-        if folder := _repository(place, name):
-            student = name.removesuffix(".git").removeprefix(prefix)
-            yield Raw(student, f"{place.where}/{name}", repository=folder)
+    """A clone or a bare repository a student; a folder that is neither is read as it is."""
+    for name, inside in place.folders.items():
+        student = name.removesuffix(".git").removeprefix(prefix)
+        where, folder = f"{place.where}/{name}", _repository(place, name)
+        yield Raw(student, where, partial(_below, inside), repository=folder)
 
 
 def _classroom(assignment: Assignment, place: Place) -> Iterator[Raw]:
     """Clones of `<assignment>-<user>`, as GitHub Classroom and Classroom 50 name them."""
     clones = [name for name in place.folders if _repository(place, name)]
     for raw in _repos(assignment, place, _prefix(assignment, place, clones)):
-        yield Raw(raw.name, raw.where, repository=raw.repository, ids={"github": raw.name})
+        yield replace(raw, ids={"github": raw.name})
 
 
 def _prefix(assignment: Assignment, place: Place, clones: Sequence[str]) -> str:
