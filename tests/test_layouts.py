@@ -12,7 +12,7 @@ import pytest
 
 import downloads
 from downloads import WORK, notebook, repository, tarred, written, zipped
-from grader import layouts, repos
+from grader import layouts, places, repos
 from grader.assignment import load
 from grader.attempts import Told
 from grader.collect import collect
@@ -444,5 +444,5 @@ def test_a_linked_git_folder_is_no_repository(tmp_path: Path) -> None:
 
 def test_reading_names_needs_no_content(lab: Assignment, tmp_path: Path) -> None:
     """Recognising a large class reads no file of it."""
-    place = layouts._of_folder(written(tmp_path / "class", {"ada/pieces.py": WORK, "b/x": b""}))
+    place = places.of_folder(written(tmp_path / "class", {"ada/pieces.py": WORK, "b/x": b""}))
     assert layouts.recognise(lab, place) == "folders"
