@@ -7,20 +7,21 @@ is can be seen by its marks, from the most telling to the least, unless the inst
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from itertools import takewhile
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
-from grader import attempts, repos, tidy, tree
+from grader import attempts, repos, tidy
 from grader.archives import NAMES
 from grader.attempts import Raw, Told
-from grader.collect import Source, check_there, of_class, of_path
+from grader.collect import Source, check_there, of_path
+from grader.places import Place, of_archive, of_folder
 from grader.records import Assignment, GraderError
-from grader.tree import JUNK, Item, Tree
+from grader.tree import Item, Tree
 
 Layout = Literal[
     "single", "folders", "flat", "repos", "classroom", "moodle", "canvas", "gradescope"
@@ -36,17 +37,6 @@ _WRAPPER = re.compile(
     r"(src|code|work|home ?work|hw|lab|assignment|submission|solution|exercise|ex|task)s?[ _-]*\d*",
     re.IGNORECASE,
 )
-
-
-@dataclass(frozen=True)
-class Place:
-    """The top of a download."""
-
-    where: Path  #: the folder, or the archive
-    files: Mapping[str, Item]  #: what lies there
-    folders: Mapping[str, Callable[[], Place]]  #: by name
-    tree: Callable[[list[str]], Tree]  #: lists all below
-    path: Path | None = None  #: the folder on disk, None in an archive
 
 
 def find(
@@ -84,7 +74,7 @@ def _raws(
     packed = path.is_file() and NAMES.search(path.name)
     if layout == "single" or (path.is_file() and not packed) or (not alone and layout is None):
         return [_single(assignment, path)]
-    place = _of_archive(path) if packed else _of_folder(path)
+    place = of_archive(path) if packed else of_folder(path)
     inner = _unwrapped(assignment, place)
     chosen = layout or recognise(assignment, inner)
     if chosen == "single":
@@ -117,7 +107,8 @@ def recognise(assignment: Assignment, place: Place) -> Layout:
         return "canvas"
     if tidy.candidates(assignment.file, list(place.files)):
         return "single"
-    if clones := [name for name in folders if _repository(place, name)]:
+    clones = [name for name in folders if _repository(place, name)]
+    if len(clones) * 2 > len(folders):  # a student may hand in a clone where others do not
         return "classroom" if _prefix(assignment, place, clones) else "repos"
     if not folders:
         return "flat" if len(work) + len(packed) > 1 else "single"
@@ -126,38 +117,6 @@ def recognise(assignment: Assignment, place: Place) -> Layout:
         wraps = _WRAPPER.fullmatch(folders[0]) or folders[0] in own
         return "single" if wraps else "folders"
     return "single" if work else "folders"
-
-
-# Places -------------------------------------------------------------------------------------------
-
-
-def _of_folder(path: Path) -> Place:
-    entries = [e for e in tree.scan(path) if e.name not in JUNK and not e.name.startswith(".")]
-    files = {e.name: e for e in entries if e.is_file(follow_symlinks=False)}
-    folders = [e.name for e in entries if e.is_dir(follow_symlinks=False)]
-    return Place(
-        path,
-        {name: tree.of_file(Path(entry.path)) for name, entry in files.items()},
-        {name: partial(_of_folder, path / name) for name in folders},
-        partial(tree.of_folder, path),
-        path,
-    )
-
-
-def _of_archive(path: Path) -> Place:
-    return _part(path, of_class(path))
-
-
-def _part(where: Path, content: Tree) -> Place:
-    """What lies in an archive, or in a folder of it."""
-    files = {name: item for name, item in content.items() if "/" not in name}
-    folders: dict[str, Tree] = {}
-    for name, item in content.items():
-        top, slash, rest = name.partition("/")
-        if slash:
-            folders.setdefault(top, {})[rest] = item
-    inside = {name: partial(_part, where, below) for name, below in folders.items()}
-    return Place(where, files, inside, lambda _: dict(content))
 
 
 def _unwrapped(assignment: Assignment, place: Place) -> Place:
@@ -169,8 +128,11 @@ def _unwrapped(assignment: Assignment, place: Place) -> Place:
         return place
     inner = inside()
     seems = recognise(assignment, inner)
-    alone = seems == "folders" and len(inner.folders) == 1
-    return place if seems in ("single", "flat") or alone else inner
+    if seems == "folders":  # students' folders, or folders in which one student has put things
+        tops = [list(folder().files) for folder in inner.folders.values()]
+        work = [top for top in tops if tidy.candidates(assignment.file, top)]
+        return inner if len(tops) > 1 and work else place
+    return place if seems in ("single", "flat") else inner
 
 
 # Layouts ------------------------------------------------------------------------------------------
@@ -213,18 +175,18 @@ def _repository(place: Place, name: str) -> Path | None:
 
 
 def _repos(_: Assignment, place: Place, prefix: str = "") -> Iterator[Raw]:
-    """A clone or a bare repository a student."""
-    for name in place.folders:
-        if folder := _repository(place, name):
-            student = name.removesuffix(".git").removeprefix(prefix)
-            yield Raw(student, f"{place.where}/{name}", repository=folder)
+    """A clone or a bare repository a student; a folder that is neither is read as it is."""
+    for name, inside in place.folders.items():
+        student = name.removesuffix(".git").removeprefix(prefix)
+        where, folder = f"{place.where}/{name}", _repository(place, name)
+        yield Raw(student, where, partial(_below, inside), repository=folder)
 
 
 def _classroom(assignment: Assignment, place: Place) -> Iterator[Raw]:
     """Clones of `<assignment>-<user>`, as GitHub Classroom and Classroom 50 name them."""
     clones = [name for name in place.folders if _repository(place, name)]
     for raw in _repos(assignment, place, _prefix(assignment, place, clones)):
-        yield Raw(raw.name, raw.where, repository=raw.repository, ids={"github": raw.name})
+        yield replace(raw, ids={"github": raw.name})
 
 
 def _prefix(assignment: Assignment, place: Place, clones: Sequence[str]) -> str:

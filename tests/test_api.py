@@ -11,6 +11,7 @@ import pytest
 
 import grader
 from conftest import ROOT
+from downloads import zipped
 from grader import api
 
 DEMO = ROOT / "demo" / "pieces"
@@ -56,10 +57,14 @@ def test_grading_as_the_commands_do(tmp_path: Path) -> None:
         grader.regrade_class(lab, tmp_path / "nowhere")
 
 
-def test_checking_ones_own_work() -> None:
-    grade = grader.check("pieces", DEMO / "ada")
+def test_checking_ones_own_work(tmp_path: Path) -> None:
+    """The file that is about to be handed in is checked as it is, a zip too."""
+    path = tmp_path / "hw06.zip"
+    path.write_bytes(zipped({"hw06/pieces.py": (DEMO / "ada" / "pieces.py").read_bytes()}))
+    grade = grader.check("pieces", path)
     assert {check.case for check in grade.checks} == {"public"}
     assert grade.points == pytest.approx(grade.possible)
+    assert grade.notices[0] == "took the files out of the folder hw06"
 
 
 def test_files_for_platforms(tmp_path: Path) -> None:

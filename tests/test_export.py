@@ -146,17 +146,18 @@ def test_the_reporter_reads_the_points(out: Path) -> None:
     assert failing == {"ada": False, "李 小龙": True, "=cmd": True, "sick": True}
 
 
-@given(st.lists(st.floats(0, 2.5), min_size=1, max_size=40))
+@given(st.lists(st.floats(0, 2.5), min_size=1, max_size=40), st.floats(0, 1))
 @settings(max_examples=150, deadline=None)
-def test_the_reporters_sum_is_the_rounded_total(earned: list[float]) -> None:
+def test_the_reporters_sum_is_the_rounded_total(earned: list[float], kept: float) -> None:
     graded = _one(load("pieces", public=True), *earned)
     points = sum(check["earned"] for check in graded.grade["checks"])
-    grade = {**graded.grade, "points": points, "possible": 2.5 * len(earned)}
+    grade = {**graded.grade, "points": points * kept, "possible": 2.5 * len(earned)}
+    grade["penalty"] = points - grade["points"]
     result = github(replace(graded, grade=grade))
     whole = 2.5 * len(earned) % 1 == 0
     unit = 1 if whole else 100 / (2.5 * len(earned))
     read = _reporter(result)
-    assert read["totalPoints"] == rounded(points * unit)
+    assert read["totalPoints"] == rounded(grade["points"] * unit)
     assert len(read["text"]) < len("Points 1234.56/1234")
     jsonschema.validate(json.loads(result), outside.GITHUB_CLASSROOM)
 

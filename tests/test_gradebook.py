@@ -15,7 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader.export import Graded
-from grader.export.gradebook import Filled, canvas, cells, moodle
+from grader.export.gradebook import Filled, canvas, moodle
+from grader.export.sheet import cells
 from grader.records import GraderError
 
 NAMES = [

@@ -12,7 +12,7 @@ import pytest
 
 import downloads
 from downloads import WORK, notebook, repository, tarred, written, zipped
-from grader import layouts, repos
+from grader import layouts, places, repos
 from grader.assignment import load
 from grader.attempts import Told
 from grader.collect import collect
@@ -357,6 +357,30 @@ def test_bare_repositories_and_refs(lab: Assignment, tmp_path: Path) -> None:
         assert gone.problem == "the repository has no branch or tag 'nowhere'"
 
 
+def test_clones_and_folders_side_by_side(lab: Assignment, tmp_path: Path) -> None:
+    """One clone among folders, and one folder among clones: nobody is left out."""
+    folders = written(tmp_path / "a", {"ada/pieces.py": WORK, "ben/pieces.py": WORK})
+    repository(folders / "cleo", (NOON, {"pieces.py": b"committed = 1\n"}))
+    written(folders / "cleo", {"pieces.py": WORK})
+    found = _found(lab, folders)
+    assert set(found) == {"ada", "ben", "cleo"}
+    assert all(each.files == {"pieces.py": WORK} for each in found.values())
+    clones = written(tmp_path / "b", {"ada/pieces.py": WORK})
+    for user in ("ben", "cleo"):
+        repository(clones / user, (NOON, {"pieces.py": WORK}))
+    assert set(_found(lab, clones)) == {"ada", "ben", "cleo"}
+    assert _found(lab, clones)["ada"].entry == "pieces.py"
+
+
+def test_folders_in_a_folder_are_a_class_where_work_lies_in_them(
+    lab: Assignment, tmp_path: Path
+) -> None:
+    wrapped = written(tmp_path / "x", {"all/ada/pieces.py": WORK, "all/ben/pieces.py": WORK})
+    assert set(_found(lab, wrapped)) == {"ada", "ben"}
+    one = written(tmp_path / "ada", {"hw06/src/main.txt": b"", "hw06/data/rows.csv": b""})
+    assert set(_found(lab, one)) == {"ada"}
+
+
 def test_hostile_repository_runs_nothing(lab: Assignment, tmp_path: Path) -> None:
     """What its configuration names (hooks, filters, a signature program, a remote) stays quiet."""
     proof = tmp_path / "proof"
@@ -420,5 +444,5 @@ def test_a_linked_git_folder_is_no_repository(tmp_path: Path) -> None:
 
 def test_reading_names_needs_no_content(lab: Assignment, tmp_path: Path) -> None:
     """Recognising a large class reads no file of it."""
-    place = layouts._of_folder(written(tmp_path / "class", {"ada/pieces.py": WORK, "b/x": b""}))
+    place = places.of_folder(written(tmp_path / "class", {"ada/pieces.py": WORK, "b/x": b""}))
     assert layouts.recognise(lab, place) == "folders"

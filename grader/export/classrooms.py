@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import base64
+import functools
 import json
+import math
+import operator
 import os
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -12,6 +15,7 @@ from typing import Any
 from grader.export.graded import Graded, name, place, rounded, told
 
 _TEXT = 2_000  #: characters of one test's message
+_TRIES = 20  #: to make doubles add up
 #: What Classroom 50's runner sets, by the field that it fills.
 _VARIABLES = {
     "classroom": "CLASSROOM",
@@ -32,11 +36,13 @@ def github(graded: Graded) -> str:
     points to be had are none, they are told in percent.
     """
     grade, unit = graded.grade, _unit(graded)
+    earned = grade["points"] + grade["penalty"]
+    kept = grade["points"] / earned if earned else 1.0  # of every score, where it came late
     tests = [
         {
             "name": name(check),
             "status": "pass" if check["status"] == "passed" else "fail",
-            "score": rounded(check["earned"] * unit),
+            "score": rounded(check["earned"] * unit * kept),
             "message": told(check)[:_TEXT],
             "test_code": "",
             "filename": place(graded, None if check["hidden"] else check["message"])[0] or "",
@@ -46,9 +52,11 @@ def github(graded: Graded) -> str:
         for check in grade["checks"]
     ]
     if grade["penalty"]:
-        tests.append(
-            {"name": "handed in late", "status": "fail", "score": -rounded(grade["penalty"] * unit),
-             "message": "", "test_code": "", "filename": "", "line_no": 0, "duration": 0}
+        message = f"{rounded(grade['penalty']):g} points are taken off, of every score its part"
+        tests.insert(
+            0,
+            {"name": "handed in late", "status": "fail", "score": 0, "message": message,
+             "test_code": "", "filename": "", "line_no": 0, "duration": 0},
         )  # fmt: skip
     _settle(tests, rounded(grade["points"] * unit))
     passed = all(test["status"] == "pass" for test in tests)
@@ -73,9 +81,19 @@ def _unit(graded: Graded) -> float:
 
 
 def _settle(tests: Sequence[dict[str, Any]], total: float) -> None:
-    """Let the last score be such that all, added in order as doubles, are the total exactly."""
-    before = sum(test["score"] for test in tests[:-1])
-    tests[-1]["score"] = total - before
+    """Let the scores be such that, added in order as doubles, they are the total exactly.
+
+    The last one takes up what rounding left; where no double does, another is moved by a last bit.
+    """
+    for _ in range(_TRIES):
+        before = functools.reduce(operator.add, (test["score"] for test in tests[:-1]), 0.0)
+        rest = total - before
+        for last in (rest, math.nextafter(rest, math.inf), math.nextafter(rest, -math.inf)):
+            if before + last == total:
+                tests[-1]["score"] = last
+                return
+        largest = max(tests[:-1], key=lambda test: float(test["score"]))
+        largest["score"] = math.nextafter(largest["score"], math.inf)
 
 
 def classroom50(graded: Graded, environment: Mapping[str, str] | None = None) -> str:

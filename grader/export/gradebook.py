@@ -14,19 +14,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from grader.export.graded import Graded, rounded
+from grader.export.sheet import Cell, as_written, read, texts
 from grader.records import GraderError
 
 #: Systems whose numbers for students are their own.
 _NUMBERS = ("canvas", "moodle", "commit", "github")
-
-
-@dataclass(frozen=True)
-class Cell:
-    """A cell of a CSV file."""
-
-    start: int  #: where it begins in the file's bytes
-    end: int  #: and where it ends
-    text: str  #: what it holds
 
 
 @dataclass
@@ -65,8 +57,8 @@ def canvas(
     Raises:
         GraderError: it is no such file, the column is not clear, or its maximum is another.
     """
-    data, table = _read(path)
-    head = _texts(table[0])
+    data, table = read(path)
+    head = texts(table[0])
     if head[:2] != ["Student", "ID"]:
         raise GraderError(f"{path}: no gradebook of Canvas: its first columns are not Student, ID")
     at = _column(path, head, column or str(grades[0].grade["assignment"]), column is not None)
@@ -94,8 +86,8 @@ def moodle(
     Raises:
         GraderError: it is no such file, or its maximum is another.
     """
-    data, table = _read(path)
-    head = _texts(table[0])
+    data, table = read(path)
+    head = texts(table[0])
     wanted = column or "Grade"
     if "Identifier" not in head or head.count(wanted) != 1:
         raise GraderError(
@@ -128,23 +120,23 @@ def moodle(
 
 
 def _fill(path: Path, data: bytes, book: _Book, grades: Sequence[Graded], *, scale: bool) -> Filled:
-    owners = [_owner(book.names(_texts(row)), grades) for row in book.rows]
+    owners = [_owner(book.names(texts(row)), grades) for row in book.rows]
     often = Counter(owner.student for owner in owners if owner)
     filled = Filled(data)
     taken: set[str] = set()
     changes: list[tuple[Cell, bytes]] = []
     for number, (row, owner) in enumerate(zip(book.rows, owners, strict=True)):
-        texts = _texts(row)
-        name = next((text for text in texts if text.strip()), "")
+        held = texts(row)
+        name = next((text for text in held if text.strip()), "")
         if owner is None or often[owner.student] > 1 or book.column >= len(row):
             if name:
                 filled.rows.append(name)
-        elif book.closed(texts):
+        elif book.closed(held):
             filled.rows.append(f"{name} (its grade cannot be changed)")
             taken.add(owner.student)
         else:
             value = _value(path, owner, book.most(number), scale=scale)
-            changes.append((row[book.column], _as_written(data, row[book.column], value)))
+            changes.append((row[book.column], as_written(data, row[book.column], value)))
             taken.add(owner.student)
     for cell, new in reversed(changes):
         filled.data = filled.data[: cell.start] + new + filled.data[cell.end :]
@@ -214,81 +206,3 @@ def _column(path: Path, head: Sequence[str], wanted: str, asked: bool) -> int:
             f"{path}: the column {wanted!r} is {told} there{mend}; there are {', '.join(there)}"
         )
     return found[0]
-
-
-# The file -----------------------------------------------------------------------------------------
-
-
-def _read(path: Path) -> tuple[bytes, list[list[Cell]]]:
-    """The file's bytes and its cells.
-
-    Raises:
-        GraderError: it cannot be read, or is no table.
-    """
-    try:
-        data = path.read_bytes()
-    except OSError as problem:
-        raise GraderError(f"{path}: {problem.strerror}") from None
-    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise GraderError(f"{path}: in UTF-16; export it as CSV in UTF-8")
-    first = data.split(b"\n", 1)[0]
-    separator = max(b",;\t", key=lambda sign: first.count(bytes([sign])))
-    table = cells(data, bytes([separator]))
-    if not table:
-        raise GraderError(f"{path}: there is nothing in it")
-    return data, table
-
-
-def cells(data: bytes, separator: bytes = b",") -> list[list[Cell]]:
-    """Where the cells of a CSV file stand, row by row; lines without any are left out.
-
-    The signs that matter are single bytes in UTF-8 and in Western encodings alike, and part of no
-    other sign there.
-    """
-    encoding = _encoding(data)
-    rows: list[list[Cell]] = []
-    row: list[Cell] = []
-    pattern = re.compile(
-        rb'(?P<quoted>"(?:[^"]|"")*"[^%b\r\n]*)|(?P<plain>[^%b\r\n]*)' % (separator, separator)
-    )
-    at = 3 if data.startswith(b"\xef\xbb\xbf") else 0
-    while at <= len(data):
-        found = pattern.match(data, at)
-        end = found.end() if found else at
-        row.append(Cell(at, end, _text(data[at:end].decode(encoding))))
-        at = end + 1
-        if data[end : end + 1] == separator:
-            continue
-        if len(row) > 1 or row[0].text:
-            rows.append(row)
-        row = []
-        if data[end : end + 2] == b"\r\n":
-            at += 1
-        if at >= len(data):
-            break
-    return rows
-
-
-def _encoding(data: bytes) -> str:
-    try:
-        data.decode("utf-8")
-    except UnicodeDecodeError:
-        return "cp1252" if not re.search(b"[\x81\x8d\x8f\x90\x9d]", data) else "latin-1"
-    return "utf-8"
-
-
-def _text(raw: str) -> str:
-    quoted = re.match(r'"((?:[^"]|"")*)"', raw)
-    if quoted is None:
-        return raw
-    return quoted[1].replace('""', '"') + raw[quoted.end() :]
-
-
-def _texts(row: Sequence[Cell]) -> list[str]:
-    return [cell.text for cell in row]
-
-
-def _as_written(data: bytes, cell: Cell, value: str) -> bytes:
-    """A value quoted as the cell was, and where it must be."""
-    quoted = data[cell.start : cell.end].startswith(b'"') or "," in value
-    return f'"{value}"'.encode() if quoted else value.encode()
