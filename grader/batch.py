@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from grader import bundles, checks, diagnose, keys, score
+from grader import bundles, checks, compared, diagnose, guarded, keys, score
 from grader.known import known as make_known
 from grader.mistakes import NONE, Mistakes, wrong
 from grader.records import Assignment, Case, Grade, Run, SandboxError, Submission, Tier
@@ -124,6 +124,8 @@ def judge(
     """Check, diagnose and score one submission's runs against the reference's."""
     found, report = checks.check(assignment, expected, runs)
     found = diagnose.diagnose(found, expected, runs, mistakes)
+    found = compared.compared(found, expected, runs)
+    found = guarded.guard(assignment, found, expected, runs, submission.files)
     return score.total(assignment, submission, runs, found), report
 
 

@@ -28,13 +28,14 @@ from unittest import mock
 import pytest
 from pytest_jsonreport.plugin import JSONReport
 
-from grader import bands
+from grader import bands, compare
 from grader.asked import Credit, StudentFault, Values
 from grader.assignment import check_files
 from grader.records import Assignment, AssignmentError, Case, Check, CheckStatus, Run
 
 _CREDIT = pytest.StashKey[Credit]()
 _FACTS = pytest.StashKey[dict[str, Any]]()
+_ALLOWED = pytest.StashKey[list[float]]()
 #: Plugins of pytest that checks have no use for and that cost two thirds of a submission's time.
 _UNUSED = (
     "unraisableexception", "threadexception", "logging", "junitxml", "pastebin", "stepwise",
@@ -198,7 +199,8 @@ class _Plugin:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> Iterator[Any]:
-        result = yield
+        with compare.noting() as pyfuncitem.stash[_ALLOWED]:
+            result = yield
         credit = pyfuncitem.stash.get(_CREDIT, None)
         if credit is not None and credit.problems:
             raise StudentFault("\n".join(credit.problems))
@@ -215,6 +217,7 @@ class _Plugin:
             facts["fault"] = isinstance(problem, AssertionError)
             student = item.funcargs.get("student")  # type: ignore[attr-defined]
             facts["probes"] = list(student.asked) if isinstance(student, Values) else []
+            facts["allowed"] = max(item.stash.get(_ALLOWED, []), default=None)
         elif call.when == "setup" and call.excinfo is not None:
             facts["fault"] = isinstance(call.excinfo.value, StudentFault)
         if call.excinfo is not None:

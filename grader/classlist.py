@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import quote
 
 from grader import render, store
+from grader.plain import clean, points
 from grader.records import Assignment
 
 Row = dict[str, Any]
@@ -67,11 +68,11 @@ def _csv(assignment: Assignment, found: list[Row]) -> str:
         runs = " ".join(f"{run['case']}:{run['status']}" for run in row["runs"])
         review = "yes" if row["review"] else ""
         student, late = _cell(row["student"]), "" if row["late"] is None else f"{row['late']:g}"
-        table.writerow([student, *map(render.points, numbers), runs, review, late])
+        table.writerow([student, *map(points, numbers), runs, review, late])
     return stream.getvalue()
 
 
 def _cell(text: str) -> str:
     """A name that no spreadsheet takes for a formula."""
-    plain = render.clean(text)
+    plain = clean(text)
     return f"'{plain}" if plain.startswith(_FORMULA) else plain

@@ -191,6 +191,7 @@ def check(
     from grader import batch, render
     from grader.assignment import load
     from grader.collect import collect
+    from grader.feedback import feedback
     from grader.store import grade_as_json
 
     assignment = load(lab, public=True, seconds=seconds)
@@ -200,7 +201,7 @@ def check(
     if as_json:
         _print_json({"grades": [grade_as_json(grade)]})
     else:
-        render.print_feedback(_out, assignment, grade)
+        render.print_feedback(_out, feedback(assignment, grade, submission))
 
 
 @app.command()

@@ -13,9 +13,10 @@ import safetensors.torch
 import torch
 
 from grader import codec
-from grader.records import Grade, Run
+from grader.records import Check, Compared, Grade, Run, Series
 
 VERSION = 1
+_PLAIN = ("assignment", "student", "points", "possible", "review", "late", "tier")
 UNFINISHED = ".part"  #: how a file ends that is being written
 
 
@@ -44,6 +45,32 @@ def grade_as_json(grade: Grade) -> dict[str, Any]:
         "runs": runs,
         "checks": [asdict(check) for check in grade.checks],
     }
+
+
+def grade_from_json(body: dict[str, Any]) -> Grade:
+    """A grade as `grade_as_json` gave it; its runs without values and output.
+
+    Raises:
+        KeyError, TypeError: it is of another version.
+    """
+    fields = {name: body[name] for name in _PLAIN}
+    checks = [_check(check) for check in body["checks"]]
+    runs = [Run(**run) for run in body["runs"]]
+    notices = tuple(body["notices"])
+    return Grade(**fields, notices=notices, runs=tuple(runs), checks=tuple(checks))
+
+
+def _check(body: dict[str, Any]) -> Check:
+    """A check with its tuples and records, which JSON does not know."""
+    lists = {
+        "probes": tuple(body["probes"]),
+        "compared": tuple(Compared(**row) for row in body["compared"]),
+        "series": tuple(
+            Series(**{k: tuple(v) if isinstance(v, list) else v for k, v in one.items()})
+            for one in body["series"]
+        ),
+    }
+    return Check(**{**body, **lists})
 
 
 def save_grade(folder: Path, grade: Grade, report: dict[str, Any]) -> None:
