@@ -217,7 +217,8 @@ class _Plugin:
             facts["fault"] = isinstance(problem, AssertionError)
             student = item.funcargs.get("student")  # type: ignore[attr-defined]
             facts["probes"] = list(student.asked) if isinstance(student, Values) else []
-            facts["allowed"] = max(item.stash.get(_ALLOWED, []), default=None)
+            notes = item.stash.get(_ALLOWED, None)
+            facts["allowed"] = max(notes) if notes else None
         elif call.when == "setup" and call.excinfo is not None:
             facts["fault"] = isinstance(call.excinfo.value, StudentFault)
         if call.excinfo is not None:

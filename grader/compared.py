@@ -22,7 +22,7 @@ from grader.records import Check, Compared, Run, Series, Value
 MAX_ROWS = 8  #: of the table of one check; one more is kept, as a sign that there are more
 _MAX_BARS = 64  #: of one series; more rows than that are put together
 _MAX_TEXT = 60  #: characters of a text that are shown
-_ENOUGH = 3  #: numbers that are worth looking at
+_ENOUGH = 3  #: numbers that are worth looking at, and rows are from one more on
 NOTHING = "—"
 
 
@@ -192,9 +192,7 @@ def _value(leaf: Leaf | None) -> float | None:
     return float(leaf) if isinstance(leaf, torch.Tensor) and leaf.numel() == 1 else None
 
 
-def _error_below(
-    name: str, here: Mapping[str, Leaf], there: Mapping[str, Leaf]
-) -> float | None:
+def _error_below(name: str, here: Mapping[str, Leaf], there: Mapping[str, Leaf]) -> float | None:
     """The largest error of the leaves of one item; None where one has no such error."""
     largest = 0.0
     for path, ours in there.items():
@@ -208,13 +206,13 @@ def _error_below(
 
 
 def _by_row(here: Leaf | None, there: Leaf) -> bool:
-    """Whether two leaves are matrices `[rows, hidden]` of one shape, of numbers that are measured."""
+    """Whether two leaves are matrices `[rows, hidden]` of one shape, of measured numbers."""
     tensors = isinstance(here, torch.Tensor) and isinstance(there, torch.Tensor)
     return (
         tensors
         and here.shape == there.shape  # type: ignore[union-attr]
         and there.dim() == 2  # type: ignore[union-attr]
-        and len(there) >= _ENOUGH  # type: ignore[arg-type]
+        and len(there) > _ENOUGH  # type: ignore[arg-type]
         and there.dtype.is_floating_point  # type: ignore[union-attr]
         and there.shape[1] > 0  # type: ignore[union-attr]
     )
@@ -222,6 +220,4 @@ def _by_row(here: Leaf | None, there: Leaf) -> bool:
 
 def _round(numbers: Iterable[float | None]) -> tuple[float | None, ...]:
     """Three digits, so that the same mistake is drawn the same; None for what is not finite."""
-    return tuple(
-        float(f"{n:.3g}") if n is not None and math.isfinite(n) else None for n in numbers
-    )
+    return tuple(float(f"{n:.3g}") if n is not None and math.isfinite(n) else None for n in numbers)

@@ -67,13 +67,13 @@ def _state(earned: float, possible: float) -> str:
 
 
 class _Teller:
-    """Says things in the words of a language, and the same lines of a file but once."""
+    """Says things in the words of a language, the same hint or lines of a file but once."""
 
     def __init__(self, assignment: Assignment, submission: Submission | None) -> None:
         self.words = words(assignment)
         self._assignment = assignment
         self._excerpts = Excerpts(assignment, submission)
-        self._shown: set[Excerpt] = set()
+        self._shown: set[Excerpt | tuple[str, str]] = set()
 
     def share(self, earned: float, possible: float, name: str = "share") -> str:
         return self.words[name].format(earned=points(earned), possible=points(possible))
@@ -102,10 +102,10 @@ class _Teller:
             "status_word": self.words[check.status],
             "share": self.share(check.earned, check.points),
             "where": self.words["on_other_data" if check.hidden else "on_your_data"],
-            "asked": check.asked,
+            "asked": " ".join(check.asked.split()),
             "message": None if passed or message is None else self.clip(message),
             "diagnosis": None if passed else check.diagnosis,
-            "hint": None if passed else check.hint,
+            "hint": None if passed else self.hint(check),
             "excerpts": self.excerpts(self._excerpts.of(check)) if lost else [],
             "compared": _rows(check.compared) if everything else [],
             "more": self.words["more_values"].format(count=MAX_ROWS)
@@ -113,6 +113,13 @@ class _Teller:
             else None,
             "plots": [plots.plot(one, self.words) for one in check.series] if everything else [],
         }
+
+    def hint(self, check: Check) -> str | None:
+        """A check's hint where it is first of use."""
+        new = check.hint and (check.name, check.hint) not in self._shown
+        if check.hint:
+            self._shown.add((check.name, check.hint))
+        return check.hint if new else None
 
     def excerpts(self, found: list[Excerpt]) -> list[dict[str, str]]:
         """Lines of the student's files, those that were not shown above."""

@@ -78,9 +78,7 @@ def curve(output: str, words: Mapping[str, str]) -> Plot | None:
     losses = [float(f"{float(one[1]):.3g}") for one in found if one][:_MAX_STEPS]
     if len(losses) < _MIN_STEPS or not all(map(math.isfinite, losses)):
         return None
-    title = words["curve"].format(
-        count=len(losses), first=f"{losses[0]:g}", last=f"{losses[-1]:g}"
-    )
+    title = words["curve"].format(count=len(losses), first=f"{losses[0]:g}", last=f"{losses[-1]:g}")
     return {
         "kind": "curve",
         "title": title,
@@ -148,7 +146,7 @@ def _svg(text: str) -> str:
 
 
 def _bare(text: str) -> str:
-    """matplotlib's SVG without what belongs to a file of its own."""
+    """What matplotlib wrote, without what belongs to a file of its own."""
     start = text.index("<svg")
     box = re.search(r'viewBox="[^"]*"', text[start:])
     body = text[text.index(">", start) + 1 :]

@@ -171,8 +171,11 @@ def _check(check: Mapping[str, Any], words: Mapping[str, str]) -> Iterable[Rende
     status = (check["status_word"], _STYLES[check["status"]])
     yield Text.assemble(status, f" ({check['share']}, {check['where']}): ", check["asked"])
     for name, key in (("came", "message"), ("diagnosis", "diagnosis"), ("hint", "hint")):
-        if check[key]:
-            yield _indented(Text(f"{words[name]}: {check[key]}"))
+        text = check[key]
+        if text and "\n" in text:
+            yield _indented(_block(f"{words[name]}:", text, ""))
+        elif text:
+            yield _indented(Text(f"{words[name]}: {text}"))
     for lines in _excerpts(check, words):
         yield _indented(lines)
     if check["compared"]:
@@ -183,14 +186,10 @@ def _check(check: Mapping[str, Any], words: Mapping[str, str]) -> Iterable[Rende
 
 def _compared(check: Mapping[str, Any], words: Mapping[str, str]) -> RenderableType:
     names = ("value", "expected", "received", "largest_error")
-    table = Table(
-        *(Text(words[name]) for name in names),
-        title=Text(words["compared"]),
-        title_justify="left",
-        title_style="",
-        box=None,
-        padding=(0, 2, 0, 0),
-    )
+    title = Text(words["compared"])
+    table = Table(title=title, title_justify="left", title_style="", box=None, pad_edge=False)
+    for name in names:
+        table.add_column(Text(words[name]))
     for row in check["compared"]:
         table.add_row(*(Text(row[name]) for name in ("what", "expected", "received", "error")))
     return Group(table, Text(check["more"])) if check["more"] else table
@@ -214,7 +213,9 @@ def _runs(shown: Mapping[str, Any]) -> RenderableType:
     words = shown["words"]
     table = Table(title=Text(words["runs"]), title_justify="left", title_style="", box=None)
     for name in ("run", "status", "seconds", "memory"):
-        table.add_column(Text(words[name]), justify="right" if name in ("seconds", "memory") else "left")
+        table.add_column(
+            Text(words[name]), justify="right" if name in ("seconds", "memory") else "left"
+        )
     for run in shown["runs"]:
         status = Text(run["status_word"], style=_STYLES.get(run["status"], "red"))
         table.add_row(Text(run["case"]), status, run["seconds"], run["memory"])
@@ -222,4 +223,4 @@ def _runs(shown: Mapping[str, Any]) -> RenderableType:
 
 
 def _indented(what: RenderableType) -> Padding:
-    return Padding(what, (0, 0, 0, 2))
+    return Padding(what, (0, 0, 0, 2), expand=False)

@@ -66,7 +66,7 @@ def _check(body: dict[str, Any]) -> Check:
         "probes": tuple(body["probes"]),
         "compared": tuple(Compared(**row) for row in body["compared"]),
         "series": tuple(
-            Series(**{k: tuple(v) if isinstance(v, list) else v for k, v in one.items()})
+            Series(**one | {name: tuple(one[name]) for name in ("names", "received", "expected")})
             for one in body["series"]
         ),
     }

@@ -14,7 +14,8 @@ from markdown_it import MarkdownIt
 from rich.console import Console
 from rich.table import Table
 
-from grader import classlist, render, results
+from grader import classlist, plain, render, results
+from grader.feedback import feedback
 from grader.records import Assignment, Case, Check, Grade, Part, Run, Submission
 
 HOSTILE = {
@@ -87,7 +88,7 @@ def _terminal(*printed: Any, width: int = 100) -> str:
     console = Console(file=stream, width=width, force_terminal=False, no_color=True)
     for one in printed:
         if isinstance(one, Grade):
-            render.print_feedback(console, _assignment(), one)
+            render.print_feedback(console, feedback(_assignment(), one, SUBMISSION))
         else:
             console.print(one)
     stream.flush()
@@ -96,7 +97,7 @@ def _terminal(*printed: Any, width: int = 100) -> str:
 
 def _feedback(grade: Grade) -> dict[str, str]:
     """Everything that a student may see of a grade, by kind."""
-    shown = render.feedback(_assignment(), grade)
+    shown = feedback(_assignment(), grade, SUBMISSION)
     pages = {kind: render.page(f"feedback.{kind}", shown) for kind in ("html", "md")}
     return {**pages, "terminal": _terminal(grade)}
 
@@ -214,7 +215,7 @@ def test_ten_thousand_lines_are_cut_in_the_middle() -> None:
     text = "\n".join(f"line {n}" for n in range(10_000))
     shown = _feedback(_long(text))
     for kind, page in shown.items():
-        assert page.count("\n") < 6 * render.MAX_LINES, kind
+        assert page.count("\n") < 6 * plain.MAX_LINES, kind
     assert "line 0\n" in shown["html"]
     assert "line 9999" in shown["html"]
     assert "9800 lines left out" in shown["html"]
@@ -272,13 +273,13 @@ def test_passed_check_shows_neither_message_nor_hint_in_the_terminal() -> None:
     ],
 )  # fmt: skip
 def test_points_have_two_decimals_at_most(number: float, shown: str) -> None:
-    assert render.points(number) == shown
+    assert plain.points(number) == shown
 
 
 def test_points_are_shown_by_part_and_in_all() -> None:
     for text in _feedback(replace(_grade(), points=20 / 3)).values():
         assert "6.67 of 20 points" in text
-    shown = render.feedback(_assignment(), _grade())
+    shown = feedback(_assignment(), _grade())
     assert [(part["earned"], part["points"]) for part in shown["parts"]] == [(1.0, 16.0)] * 2
 
 
