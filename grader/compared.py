@@ -121,11 +121,13 @@ def _item(words: Words, place: int) -> str:
 
 
 def _kind(leaf: Leaf | None) -> str:
-    """What a leaf is, without its values."""
+    """A number or a text as it is, of anything larger its type and shape."""
     if leaf is None:
         return NOTHING
     if isinstance(leaf, Words):
-        return f"list[{len(leaf.words)}]" if len(leaf.words) != 1 else "str"
+        return f"list[{len(leaf.words)}]" if len(leaf.words) != 1 else _clip(leaf.words[0])
+    if not leaf.dim():
+        return _number(leaf.item())
     return f"{str(leaf.dtype).removeprefix('torch.')} {list(leaf.shape)}"
 
 

@@ -34,15 +34,16 @@ class Excerpts:
     """Finds lines in one submission."""
 
     def __init__(self, assignment: Assignment, submission: Submission | None) -> None:
+        self._assignment = assignment
         self._files = _files(submission) if submission else {}
-        self._asked = _asked(assignment) if submission else {}
 
     def of(self, check: Check) -> list[Excerpt]:
         """The excerpts for a check that was lost."""
         at = self.at(check.message or "")
-        if at or not self._files:
+        if at or not self._files or not check.probes:
             return at
-        names = [name for probe in check.probes for name in self._asked.get(probe, ())]
+        asked = _asked(self._assignment)
+        names = [name for probe in check.probes for name in asked.get(probe, ())]
         found = [self._definition(name) for name in dict.fromkeys(names)]
         return [one for one in found if one is not None][:_MOST]
 

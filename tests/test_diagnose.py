@@ -15,8 +15,8 @@ from grader import batch, general, render
 from grader.asked import OUTPUT
 from grader.assignment import load
 from grader.diagnose import diagnose
-from grader.home import labs
 from grader.feedback import feedback
+from grader.home import labs
 from grader.leaves import leaves
 from grader.mistakes import Mistakes, compared
 from grader.printed import printed, printed_difference
