@@ -44,11 +44,11 @@ def rewrite(results: Results, assignment: Assignment) -> int:
     students = results.students()
     for student in students:
         folder = results.folder / student
-        write(folder, assignment, _stored(folder), results.submission(student))
+        write(folder, assignment, stored(folder), results.submission(student))
     return len(students)
 
 
-def _stored(folder: Path) -> Grade:
+def stored(folder: Path) -> Grade:
     """A student's grade, with what their runs printed."""
     try:
         grade = store.grade_from_json(json.loads((folder / "grade.json").read_text("utf-8")))
