@@ -124,7 +124,7 @@ def judge(
     """Check, diagnose and score one submission's runs against the reference's."""
     found, report = checks.check(assignment, expected, runs)
     found = diagnose.diagnose(found, expected, runs, mistakes)
-    found = compared.compared(found, expected, runs)
+    found = compared.compared(assignment, found, expected, runs)
     found = guarded.guard(assignment, found, expected, runs, submission.files)
     return score.total(assignment, submission, runs, found), report
 

@@ -42,8 +42,7 @@ class Excerpts:
         at = self.at(check.message or "")
         if at or not self._files or not check.probes:
             return at
-        asked = _asked(self._assignment)
-        names = [name for probe in check.probes for name in asked.get(probe, ())]
+        names = [name for probe in check.probes for name in self._asked.get(probe, ())]
         found = [self._definition(name) for name in dict.fromkeys(names)]
         return [one for one in found if one is not None][:_MOST]
 
@@ -71,6 +70,13 @@ class Excerpts:
                 rest = "\n        …" if shown < last else ""
                 return file, first, last, _numbered(lines, first, shown) + rest
         return None
+
+    @functools.cached_property
+    def _asked(self) -> Mapping[str, tuple[str, ...]]:
+        """The names that each probe asks for."""
+        cases = self._assignment.cases
+        texts = [text for case in cases for _, text in probe_sources(self._assignment, case)]
+        return _names_by_probe(tuple(dict.fromkeys(texts)))
 
     @functools.cached_property
     def _index(self) -> dict[str, dict[str, int]]:
@@ -170,8 +176,3 @@ def _asked_by(
 
 def _is(node: ast.expr, name: str) -> bool:
     return isinstance(node, ast.Name) and node.id == name
-
-
-def _asked(assignment: Assignment) -> Mapping[str, tuple[str, ...]]:
-    texts = [text for case in assignment.cases for _, text in probe_sources(assignment, case)]
-    return _names_by_probe(tuple(dict.fromkeys(texts)))

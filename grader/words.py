@@ -7,9 +7,11 @@ last from the English ones.
 
 from __future__ import annotations
 
+import functools
 import string
 import tomllib
 from pathlib import Path
+from typing import Any
 
 from grader.home import own, templates
 from grader.records import Assignment, AssignmentError
@@ -44,13 +46,19 @@ def words(assignment: Assignment) -> dict[str, str]:
 
 def _read(path: Path) -> dict[str, str]:
     try:
-        found = tomllib.loads(path.read_text("utf-8-sig"))
+        found = _parsed(path.read_text("utf-8-sig"))
     except (OSError, ValueError) as problem:
         raise AssignmentError(f"{path}: the words cannot be read: {problem}") from None
     for name, text in found.items():
         if not isinstance(text, str):
             raise AssignmentError(f"{path}: {name}: put this text between quotes")
     return found
+
+
+@functools.lru_cache(maxsize=16)
+def _parsed(text: str) -> dict[str, Any]:
+    """A file's content, parsed once for a class."""
+    return tomllib.loads(text)
 
 
 def _check(path: Path, name: str, text: str, english: dict[str, str]) -> None:

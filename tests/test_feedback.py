@@ -218,7 +218,9 @@ def test_lines_of_a_hostile_file_are_found_in_bounded_time(source: bytes) -> Non
 def _compared(mine: Any, ours: Any, **fields: Any) -> Check:
     check = _check(probes=("views",), **fields)
     runs = (Run("public", "ok", None, {"views": mine}),)
-    (found,) = compared((check,), {"public": Run("public", "ok", None, {"views": ours})}, runs)
+    (found,) = compared(
+        _lab(), (check,), {"public": Run("public", "ok", None, {"views": ours})}, runs
+    )
     return found
 
 
@@ -264,7 +266,7 @@ def test_an_answer_is_told_once_and_only_of_lost_checks() -> None:
     run = Run("public", "ok", None, {"views": 1})
     expected = {"public": Run("public", "ok", None, {"views": 2})}
     checks = [_check(probes=("views",), status=s) for s in ("passed", "error", "failed", "partial")]
-    found = compared(tuple(checks), expected, (run,))
+    found = compared(_lab(), tuple(checks), expected, (run,))
     assert [len(check.compared) for check in found] == [0, 0, 1, 0]
 
 

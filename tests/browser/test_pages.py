@@ -174,17 +174,23 @@ def test_a_class_of_a_thousand_is_small_and_opens_at_once(browser: Browser, tmp_
     path = classlist.save(tmp_path, load("layers"))
     saved = time.perf_counter() - start
     size = path.stat().st_size
+    seconds = min(_seconds_to_open(browser, path) for _ in range(3))  # others may be at work
+    print(f"1,000 students: {size:,} bytes, made in {saved:.1f} s, opened in {seconds:.2f} s")
+    assert size < MOST_BYTES
+    assert seconds < MOST_SECONDS
+
+
+def _seconds_to_open(browser: Browser, path: Path) -> float:
+    """Until the table is there and its script has run."""
     page = browser.new_page()
     start = time.perf_counter()
     page.goto(path.as_uri())
-    assert page.locator("#class tbody tr").count() == 1_000
+    assert page.locator("#shown").inner_text() == "1000 / 1000"
     seconds = time.perf_counter() - start
     page.locator("#filter").fill("s0500")
     assert page.locator("#class tbody tr:visible").count() == 1
     page.close()
-    print(f"1,000 students: {size:,} bytes, made in {saved:.1f} s, opened in {seconds:.2f} s")
-    assert size < MOST_BYTES
-    assert seconds < MOST_SECONDS
+    return seconds
 
 
 def test_codes_are_stable_and_tell_no_name(show: Callable[..., Opened], tmp_path: Path) -> None:
