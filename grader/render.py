@@ -35,6 +35,8 @@ _STYLES = {
     "error": "magenta",
     "not_run": "dim",
 }
+#: What GitHub makes a link of: the start of an address, a mention, the number of an issue.
+_LINKED = re.compile(r":(?=//)|\bwww(?=\.)|@|#(?=\d)", re.IGNORECASE)
 
 
 def page(template: str, context: Mapping[str, Any], first: Path | None = None) -> str:
@@ -101,8 +103,9 @@ def _own(text: str) -> Markup:
 
 
 def _inline(text: str) -> Markup:
-    """Text on a line of Markdown, with neither markup nor a workflow command in it."""
+    """Text on a line of Markdown, with no markup, link, mention or workflow command in it."""
     flat = html.escape(" ".join(clean(text).split()), quote=False)
+    flat = _LINKED.sub("\\g<0>\N{ZERO WIDTH SPACE}", flat)
     return Markup(re.sub(r"([\\`*_{}\[\]()#+!|~>-]|::)", r"\\\1", flat))  # noqa: S704 - escaped
 
 

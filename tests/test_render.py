@@ -40,6 +40,7 @@ HOSTILE = {
     "escapes": "\x1b[31mred\x1b]0;title\x07\x1b[2J\x9b1m\x00\x08\x7f",
     "reading direction": "\u202etxt.exe\u202c \u2066a\u2069 \u200f\u061c",
     "returns": "seen\rhidden\r\nnext",
+    "addresses": "see https://evil.example/x, www.evil.example, @someone, a@b.example and #12",
     "markup": "[red]not red[/red] [link=http://evil.example]x[/link] [/] :skull:",
     "template": "{{ 7 * 7 }}{% raw %}{# x #}",
     "half a character": "a\udce9b",
@@ -250,6 +251,14 @@ def test_very_long_lines_are_cut() -> None:
     short = _feedback(_long("x"))
     for kind, shown in _feedback(_long("x" * 50_000)).items():
         assert len(shown) < len(short[kind]) + 6_000, kind
+
+
+def test_no_address_is_made_a_link_by_github() -> None:
+    """It links bare addresses, mentions and numbers of issues, in whatever is no code."""
+    shown = _feedback(_grade(HOSTILE["addresses"]))["md"]
+    text = re.sub(r"(`{3,}).*?\1|`[^`]*`", "", shown, flags=re.DOTALL)
+    assert "evil" in text
+    assert not re.search(r"://|www\.|@\w|#\d", text)
 
 
 # Hidden cases -------------------------------------------------------------------------------------
