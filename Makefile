@@ -7,7 +7,7 @@ BIN := .venv/bin
 LABS := pieces random_bert layers
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test expected clean
+.PHONY: demo test expected screenshots clean
 
 demo: .venv/ready
 	@for lab in $(LABS); do \
@@ -23,6 +23,10 @@ test: .venv/ready
 # The values that the students' copies of the labs carry, from the solutions.
 expected: .venv/ready
 	$(BIN)/python -m grader.expected
+
+# The pictures in the README; needs a chromium.
+screenshots: demo
+	$(BIN)/python tests/browser/screenshots.py results docs/pictures
 
 .venv/ready: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

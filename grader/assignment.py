@@ -7,6 +7,7 @@ side is present, adds the hidden cases.
 from __future__ import annotations
 
 import ast
+import re
 import tomllib
 from dataclasses import replace
 from datetime import datetime
@@ -18,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from grader import late
 from grader.bands import BandsFile, path_of
 from grader.home import home, labs
-from grader.records import Assignment, AssignmentError, Case, LateRule, Part, Tier
+from grader.records import Assignment, AssignmentError, Case, Disclosure, LateRule, Part, Tier
 
 _Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 _Rows = Annotated[int, Field(gt=0)] | None
@@ -74,7 +75,9 @@ class _File(Strict):
     title: str = Field(min_length=1)
     file: str = Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*\.py$")
     support: list[_Name] = []
+    language: str = Field(default="en", pattern=r"^[a-z]{2,3}$")
     limits: _Limits
+    disclosure: dict[str, Disclosure] = {}
     parts: list[_Part] = Field(min_length=1)
     cases: list[_Case] = Field(min_length=1)
     late: _Late | None = None
@@ -125,7 +128,7 @@ def load(
     if seconds is not None:
         chosen = [replace(item, seconds=seconds) for item in chosen]
     _check_probes(path.parent, solutions)
-    return Assignment(
+    loaded = Assignment(
         name=name,
         title=read.title,
         file=read.file,
@@ -138,7 +141,24 @@ def load(
         folder=path.parent,
         course=root / "assignments" / "course",
         solutions=solutions,
+        disclosure=read.disclosure,
+        language=read.language,
     )
+    _check_disclosure(path, loaded)
+    return loaded
+
+
+def _check_disclosure(path: Path, assignment: Assignment) -> None:
+    """What is said of a check must be of one that there is; a student's copy lacks the hidden."""
+    if assignment.solutions is None or not assignment.disclosure:
+        return
+    files = [assignment.folder / "test_public.py", assignment.solutions / "test_hidden.py"]
+    texts = [file.read_text("utf-8") for file in files if file.is_file()]
+    known = {name for text in texts for name in re.findall(r"^def test_(\w+)", text, re.MULTILINE)}
+    for name in sorted(set(assignment.disclosure) - known - {"default"}):
+        raise AssignmentError(
+            f"{path}: disclosure.{name}: there is no check test_{name}; mend or remove it"
+        )
 
 
 def _late(path: Path, read: _Late | None) -> LateRule | None:

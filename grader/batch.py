@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from grader import bundles, checks, diagnose, keys, records, score
+from grader import bundles, checks, compared, diagnose, guarded, keys, records, score
 from grader.judges import Judge, Judges
 from grader.known import known as make_known
 from grader.mistakes import NONE, Mistakes, wrong
@@ -171,6 +171,8 @@ def judge(
     """
     found, report = (check or functools.partial(checks.check, assignment, expected))(runs)
     found = diagnose.diagnose(found, expected, runs, mistakes)
+    found = compared.compared(assignment, found, expected, runs)
+    found = guarded.guard(assignment, found, expected, runs, submission.files)
     return score.total(assignment, submission, runs, found), report
 
 

@@ -46,6 +46,13 @@ _Extensions = Annotated[
 _BundleDir = Annotated[
     Path | None, typer.Option(help="Where the files of the bundle banking77 lie.")
 ]
+_Templates = Annotated[
+    Path | None,
+    typer.Option(help="A folder of templates and words that go before the grader's own."),
+]
+_Language = Annotated[
+    str | None, typer.Option(help="Of the pages' own words, such as en or de; the lab's else.")
+]
 
 
 def main() -> None:
@@ -100,6 +107,8 @@ def grade(
     trust_submissions: Annotated[
         bool, typer.Option("--trust-submissions", help="Run them even with limits alone.")
     ] = False,
+    templates: _Templates = None,
+    language: _Language = None,
     as_json: _Json = False,
 ) -> None:
     """Grade a class and write grades and feedback; what has not changed is not graded again."""
@@ -108,6 +117,7 @@ def grade(
     from grader.layouts import find
 
     assignment = _extended(load(lab, bundle=bundle, case=case, seconds=seconds), extensions)
+    assignment = _in_words(assignment, templates, language)
     remarks: list[str] = []
     found = find(assignment, submissions, Told(roster, record, ref), remarks, layout)
     for remark in remarks:
@@ -180,6 +190,8 @@ def regrade(
     extensions: _Extensions = None,
     bundle: _Bundle = "tiny",
     bundle_dir: _BundleDir = None,
+    templates: _Templates = None,
+    language: _Language = None,
     as_json: _Json = False,
 ) -> None:
     """Grade again from stored runs, after a change of points, tolerances, hints or checks."""
@@ -188,8 +200,8 @@ def regrade(
     from grader.results import Results
 
     assignment = _extended(load(lab, bundle=bundle), extensions)
-    if not (out / lab / "journal.jsonl").is_file():
-        raise GraderError(f"{out / lab}: no results of {lab} are there; grade first")
+    assignment = _in_words(assignment, templates, language)
+    _need_results(out, lab)
 
     def to_run(case: str, count: int) -> None:
         _err.print(f"case {case} or its probes have changed: {count} to run again", soft_wrap=True)
@@ -249,22 +261,71 @@ def check(
     lab: _Lab,
     path: Annotated[Path, typer.Argument(help="Your folder or file.")] = Path(),
     seconds: _Seconds = None,
+    language: _Language = None,
     as_json: _Json = False,
 ) -> None:
     """Check your own work on the public cases, before you hand it in."""
     from grader import batch, render
     from grader.assignment import load
     from grader.collect import collect
+    from grader.feedback import feedback
     from grader.store import grade_as_json
 
-    assignment = load(lab, public=True, seconds=seconds)
+    assignment = _in_words(load(lab, public=True, seconds=seconds), None, language)
     submission = collect(assignment, path)
     with batch.open_runner(assignment, min_tier="limits") as runner:  # it is their own work
         ((grade, _),) = batch.grade_all(assignment, [submission], runner)
     if as_json:
         _print_json({"grades": [grade_as_json(grade)]})
     else:
-        render.print_feedback(_out, assignment, grade)
+        render.print_feedback(_out, feedback(assignment, grade, submission))
+
+
+@app.command()
+def watch(
+    lab: _Lab,
+    path: Annotated[Path, typer.Argument(help="Your folder or file.")] = Path(),
+    seconds: _Seconds = None,
+    language: _Language = None,
+) -> None:
+    """Check your own work again whenever you save it, until Ctrl-C."""
+    from grader import batch, live
+    from grader.assignment import load
+
+    assignment = _in_words(load(lab, public=True, seconds=seconds), None, language)
+    with (
+        contextlib.suppress(KeyboardInterrupt),
+        batch.open_runner(assignment, min_tier="limits") as runner,
+    ):
+        live.watch(assignment, path, runner, _out, live.saves(path))
+
+
+@app.command()
+def pages(
+    lab: _Lab,
+    out: Annotated[Path, typer.Argument(help="Where the results are.")] = Path("results"),
+    anonymous: Annotated[
+        bool, typer.Option("--anonymous", help="Write anonymous.html, with codes for names, alone.")
+    ] = False,
+    bundle: _Bundle = "tiny",
+    templates: _Templates = None,
+    language: _Language = None,
+) -> None:
+    """Write the pages of a class again, in other words or looks; nothing is run or graded."""
+    from grader import classlist
+    from grader import pages as writer
+    from grader.assignment import load
+    from grader.results import Results
+
+    assignment = _in_words(load(lab, bundle=bundle), templates, language)
+    _need_results(out, lab)
+    with Results(out, assignment) as results:
+        if anonymous:
+            page = classlist.save_anonymous(out, assignment)
+        else:
+            writer.rewrite(results, assignment)
+            page = classlist.save(out, assignment)
+    _out.print(Text(f"feedback: {page}"), soft_wrap=True)
 
 
 @app.command()
@@ -348,6 +409,20 @@ def doctor(as_json: _Json = False) -> None:
         _out.print(Text.assemble(state, f"{row['name']}: {row['by']}"), soft_wrap=True)
     if notice := examiner.platform_notice():
         _out.print(Text(notice, style="red"), soft_wrap=True)
+
+
+def _in_words(assignment: Assignment, templates: Path | None, language: str | None) -> Assignment:
+    """An assignment with other words or looks, which are looked for before anything is run."""
+    from grader.words import words
+
+    chosen = replace(assignment, templates=templates, language=language or assignment.language)
+    words(chosen)
+    return chosen
+
+
+def _need_results(out: Path, lab: str) -> None:
+    if not (out / lab / "journal.jsonl").is_file():
+        raise GraderError(f"{out / lab}: no results of {lab} are there; grade first")
 
 
 def _calibrate(assignment: Assignment, runner: Runner, draws: int) -> None:

@@ -6,9 +6,11 @@ or raises `Mismatch` with a sentence for the student: what was asked for, what c
 
 from __future__ import annotations
 
+import contextlib
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextvars import ContextVar
 
 import torch
 
@@ -19,8 +21,27 @@ _LARGEST = 2**53  #: beyond it a whole number has no exact float
 _NUMBER = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?")
 
 
+_allowed: ContextVar[list[float] | None] = ContextVar("allowed", default=None)
+
+
 class Mismatch(AssertionError):
     """A student's value is not what was asked for; the message is for the student."""
+
+
+@contextlib.contextmanager
+def noting() -> Iterator[list[float]]:
+    """Collect how far the numbers that are compared inside may be off."""
+    allowed: list[float] = []
+    token = _allowed.set(allowed)
+    try:
+        yield allowed
+    finally:
+        _allowed.reset(token)
+
+
+def _note(allowed: float) -> None:
+    if (notes := _allowed.get()) is not None and math.isfinite(allowed):
+        notes.append(allowed)
 
 
 def close(
@@ -59,6 +80,8 @@ def close(
     if not expected.dtype.is_floating_point:
         _same_entries(actual, expected, what)
         return
+    if not rtol:
+        _note(atol)
     mine, theirs = actual.double(), expected.double()
     same = (mine == theirs) | (mine.isnan() & theirs.isnan())
     bad = ~torch.isfinite(mine) & ~same
@@ -184,6 +207,7 @@ def within(actual: Value, expected: Value, what: str, band: float) -> None:
         theirs = number(expected, "the reference")
     except Mismatch as problem:
         raise TypeError(f"{what}: {problem}") from None
+    _note(band)
     mine = number(actual, what)
     if abs(mine - theirs) > band + 1e-12:
         allowed = f" give or take {band:g}" if band else ""

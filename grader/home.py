@@ -41,7 +41,17 @@ def labs() -> list[str]:
     return sorted(path.parent.name for path in (home() / "assignments").glob("*/assignment.toml"))
 
 
-def templates() -> Path:
-    """The folder of the templates: the course's own where it has one."""
-    theirs = home() / "templates"
-    return theirs if theirs.is_dir() else own() / "templates"
+def templates(first: Path | None = None) -> tuple[Path, ...]:
+    """The folders of the templates; of two files of one name that in the first of them is used.
+
+    Args:
+        first: a folder that goes before the course's own and those that came with the grader.
+
+    Raises:
+        AssignmentError: there is no such folder.
+    """
+    if first is not None and not first.is_dir():
+        raise AssignmentError(f"{first}: there is no such folder of templates; mend --templates")
+    theirs = home() / "templates", own() / "templates"
+    folders = (*((first,) if first else ()), *theirs)
+    return tuple(dict.fromkeys(folder for folder in folders if folder.is_dir()))

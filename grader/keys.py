@@ -41,7 +41,8 @@ def of_world(assignment: Assignment, case: Case, bundle: Bundle) -> str:
 
 def of_checks(assignment: Assignment, known: Mapping[str, Run]) -> str:
     """A digest of all but a submission's runs that its grade depends on."""
-    pages = [path for path in sorted(templates().glob("*")) if path.is_file()]
+    folders = templates(assignment.templates)
+    pages = [path for folder in folders for path in sorted(folder.glob("*")) if path.is_file()]
     wrong = sorted(assignment.solutions.glob("wrong/*.py")) if assignment.solutions else []
     paths = (*check_files(assignment), *wrong, *pages)
     files = [(path.name, path.read_bytes()) for path in paths]
@@ -52,7 +53,9 @@ def of_checks(assignment: Assignment, known: Mapping[str, Run]) -> str:
     late = assignment.late and repr(replace(assignment.late, extensions={}))
     extensions = sorted((assignment.late.extensions if assignment.late else {}).items())
     due = [late, repr(extensions)]
-    return _digest([assignment.name, parts, shares, bands, due, files, reference, _own_sources()])
+    shown = [sorted(assignment.disclosure.items()), assignment.language]
+    rest = [bands, due, files, reference, shown, _own_sources()]
+    return _digest([assignment.name, parts, shares, *rest])
 
 
 def of_grade(submission: Submission, worlds: Mapping[str, str], checks: str) -> str:

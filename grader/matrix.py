@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from grader import render
+from grader import plain, render
 from grader.mutation import Mutation, Outcome
 from grader.verify import Row, Verification
 
@@ -111,15 +111,15 @@ def _table(found: Verification) -> RenderableType:
     matrix = Table(title=f"{found.lab}: {found.title}", title_justify="left")
     matrix.add_column("file")
     for part, points in found.parts.items():
-        matrix.add_column(f"{part} / {render.points(points)}", justify="right")
+        matrix.add_column(f"{part} / {plain.points(points)}", justify="right")
     for row in found.rows:
         cells = [
-            Text(render.points(earned) + (" !" if state == "wrong" else ""), _STYLES[state])
+            Text(plain.points(earned) + (" !" if state == "wrong" else ""), _STYLES[state])
             for _, earned, state in _cells(found, row)
         ]
         matrix.add_row(Text(row.file.name), *cells)
     told: list[RenderableType] = [
-        Text.assemble((f"{problem.where}: ", "bold red"), render.clean(problem.message))
+        Text.assemble((f"{problem.where}: ", "bold red"), plain.clean(problem.message))
         for problem in found.problems
     ]
     if not told:
@@ -141,6 +141,6 @@ def _table_of_mutants(lab: str, tested: Mutation) -> RenderableType:
     told = [Text(f"{lab}: {tested.kill_rate:.1%} killed of {len(tested.outcomes)}: {counts}")]
     for outcome in tested.survivors:
         told.append(Text(f"line {outcome.mutant.line}: {outcome.mutant.kind}: survived", "red"))
-        told.append(Text(render.clean(outcome.mutant.diff)))
+        told.append(Text(plain.clean(outcome.mutant.diff)))
     told += [Text(problem, "bold red") for problem in tested.problems]
     return Group(matrix, *told)

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 import pytest
 from pytest_jsonreport.plugin import JSONReport
 
+from grader import compare
 from grader.asked import Credit, StudentFault, Values
 from grader.records import Assignment, Case, Run
 
@@ -23,6 +24,7 @@ Round: TypeAlias = tuple[Mapping[str, Run], Callable[[dict[str, Any]], None]]
 
 NOTE = "grader"  #: where our facts stand in a test's metadata
 _CREDIT = pytest.StashKey[Credit]()
+_ALLOWED = pytest.StashKey[list[float]]()
 _FACTS = pytest.StashKey[dict[str, Any]]()  #: of a check, whoever is asked
 _NOTED = pytest.StashKey[dict[str, Any]]()  #: of a check in this round
 
@@ -156,6 +158,8 @@ class Plugin:
         for item, following in zip(items, [*items[1:], None], strict=True):
             if _CREDIT in item.stash:
                 del item.stash[_CREDIT]
+            if _ALLOWED in item.stash:
+                del item.stash[_ALLOWED]
             facts: dict[str, Any] = item.stash[_FACTS]
             item.stash[_NOTED] = {**facts}
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
@@ -165,7 +169,8 @@ class Plugin:
     @pytest.hookimpl(wrapper=True)
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> Iterator[Any]:
         """Let the items of credit that were lost fail the check."""
-        result = yield
+        with compare.noting() as pyfuncitem.stash[_ALLOWED]:
+            result = yield
         credit = pyfuncitem.stash.get(_CREDIT, None)
         if credit is not None and credit.problems:
             raise StudentFault("\n".join(credit.problems))
@@ -182,6 +187,8 @@ class Plugin:
             facts["fault"] = isinstance(problem, AssertionError)
             student = item.funcargs.get("student")  # type: ignore[attr-defined]
             facts["probes"] = list(student.asked) if isinstance(student, Values) else []
+            notes = item.stash.get(_ALLOWED, None)
+            facts["allowed"] = max(notes) if notes else None
         elif call.when == "setup" and call.excinfo is not None:
             facts["fault"] = isinstance(call.excinfo.value, StudentFault)
         if call.excinfo is not None:

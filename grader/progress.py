@@ -9,8 +9,8 @@ from rich import progress
 from rich.console import Console
 from rich.text import Text
 
-from grader import render
 from grader.pipeline import Outcome
+from grader.plain import clean, points
 
 
 class Progress:
@@ -49,7 +49,7 @@ class Progress:
 
     def show(self, outcome: Outcome) -> None:
         """Count one more student."""
-        student = render.clean(outcome.student)
+        student = clean(outcome.student)
         self._counts.update(outcome.statuses)
         self._slowest = max(self._slowest, (outcome.seconds, student))
         counts = " ".join(f"{status} {count}" for status, count in self._counts.most_common())
@@ -57,6 +57,6 @@ class Progress:
         slowest = f", slowest {name} {seconds:.0f} s" if name else ""
         self._bar.update(self._task, advance=1, told=counts + slowest)
         if not self._console.is_terminal:
-            total = f"{render.points(outcome.points)} / {render.points(outcome.possible)}"
+            total = f"{points(outcome.points)} / {points(outcome.possible)}"
             word = "graded" if outcome.again else "unchanged"
             self._console.print(Text(f"{word} {student}: {total}"), soft_wrap=True)

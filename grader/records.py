@@ -22,6 +22,9 @@ RunStatus = Literal["ok", "error", "timeout", "memory", "crashed", "output", "mi
 Tier = Literal["full", "container", "limits"]
 TIERS: tuple[Tier, ...] = ("full", "container", "limits")
 CheckStatus = Literal["passed", "partial", "failed", "error", "not_run"]
+#: What a student sees of a hidden check that was lost, besides its question, status and hint:
+#: nothing, the message without expected values, or all that is shown of a public one.
+Disclosure = Literal["name", "message", "all"]
 
 
 class GraderError(Exception):
@@ -95,6 +98,10 @@ class Assignment:
     min_tier: Tier = "container"  #: submissions are not run where they would be confined less
     bands: Mapping[str, float] = field(default_factory=dict)  #: how far values may be off, by name
     late: LateRule | None = None  #: when it is due, None where lateness costs nothing
+    #: what is shown of hidden checks, by name, and under "default" of all others
+    disclosure: Mapping[str, Disclosure] = field(default_factory=dict)
+    language: str = "en"  #: of the pages' own words
+    templates: Path | None = None  #: a folder whose files are used instead of the templates' own
 
     @property
     def possible(self) -> float:
@@ -136,6 +143,28 @@ class Run:
 
 
 @dataclass(frozen=True)
+class Compared:
+    """A value that a check asked for beside the reference's, as a row of a table."""
+
+    what: str  #: the probe and the path in its answer, such as "views[mean 2][rows]"
+    expected: str  #: type, shape and a telling entry of the reference's value
+    received: str  #: the same of the submission's, "—" where there is none
+    error: str  #: how far off it is at most, "" where that has no meaning
+
+
+@dataclass(frozen=True)
+class Series:
+    """Numbers of an answer that are better looked at than read."""
+
+    kind: Literal["rows", "names", "numbers"]  #: errors by row or by name, or numbers by name
+    what: str  #: the probe and the path in its answer
+    names: tuple[str, ...]  #: what each number belongs to
+    received: tuple[float | None, ...]  #: errors, or the submission's numbers; None: not finite
+    expected: tuple[float, ...] = ()  #: the reference's numbers, for kind "numbers"
+    allowed: float | None = None  #: how far a number may be off, None where that is not known
+
+
+@dataclass(frozen=True)
 class Check:
     """One verdict: what a check found in one case."""
 
@@ -152,6 +181,10 @@ class Check:
     mistake: str | None = None  #: the known mistake found, None where none was
     diagnosis: str | None = None  #: it and the evidence, to the student, at its first check only
     probes: tuple[str, ...] = ()  #: what the check asked of the submission
+    allowed: float | None = None  #: how far the numbers that it compared may be off, at most
+    guarded: str | None = None  #: the message without what only the expected values tell
+    compared: tuple[Compared, ...] = ()  #: the values that differ from the reference's
+    series: tuple[Series, ...] = ()  #: those of them to look at
 
 
 @dataclass(frozen=True)

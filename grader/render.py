@@ -1,15 +1,17 @@
-"""Renders grades: a table or a page, for the instructor or the student, from the same data.
+"""Renders what `feedback` and `classpage` say: as HTML, Markdown, or in a terminal.
 
-What a student sees of a hidden check is its question, its status and its hint; never a message,
-which may hold an expected value, and never what a run printed on hidden rows.
+Everything that a student controls is escaped: templates escape by themselves, and what goes through
+a filter of ours is escaped there. Pages ask for nothing from elsewhere and forbid it.
 """
 
 from __future__ import annotations
 
+import base64
 import functools
+import hashlib
 import html
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +22,11 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from grader import plots
 from grader.home import templates
-from grader.records import Assignment, Check, Grade, Run
+from grader.plain import clean, points
+from grader.records import Assignment
 
-#: Longest output that a page shows of one stream, in lines.
-MAX_LINES = 200
 _STYLES = {
     "passed": "green",
     "ok": "green",
@@ -33,97 +35,59 @@ _STYLES = {
     "error": "magenta",
     "not_run": "dim",
 }
-#: Control characters but tab and newline, and the marks that turn the reading direction.
-_CONTROLS = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
-)
-#: What a CI runner obeys in a line of its log.
-_COMMANDS = re.compile(r"::(?=[A-Za-z])|##(?=\[)")
+#: What GitHub makes a link of: the start of an address, a mention, the number of an issue.
+_LINKED = re.compile(r":(?=//)|\bwww(?=\.)|@|#(?=\d)", re.IGNORECASE)
 
 
-def clean(text: str) -> str:
-    """Text of a submission with every control character made visible and harmless."""
-    plain = _CONTROLS.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n"))
-    return _COMMANDS.sub(lambda found: "\N{ZERO WIDTH SPACE}".join(found[0]), plain)
+def page(template: str, context: Mapping[str, Any], first: Path | None = None) -> str:
+    """A template filled in; everything is escaped unless a filter of ours made it safe.
 
-
-def points(number: float) -> str:
-    """Points to two decimals, without trailing zeros."""
-    return f"{number:z.2f}".rstrip("0").rstrip(".")
-
-
-def feedback(assignment: Assignment, grade: Grade) -> dict[str, Any]:
-    """What a student's page shows, with nothing of the hidden cases that it must not."""
-    titles = {part.name: part.title for part in assignment.parts}
-    hidden = {case.name for case in assignment.cases if case.hidden}
-    parts = []
-    for name, title in titles.items():
-        checks = [check for check in grade.checks if check.part == name]
-        parts.append(
-            {
-                "title": title,
-                "earned": sum(check.earned for check in checks),
-                "points": sum(check.points for check in checks),
-                "checks": [_shown_check(check) for check in checks],
-            }
-        )
-    return {
-        "assignment": assignment,
-        "grade": grade,
-        "parts": parts,
-        "runs": [_shown_run(run, hidden=run.case in hidden) for run in grade.runs],
-    }
-
-
-def _shown_check(check: Check) -> dict[str, Any]:
-    message = None if check.hidden or check.message is None else _clip(check.message)
-    where = "on other data than yours" if check.hidden else "on your data"
-    return {**vars(check), "message": message, "where": where}
-
-
-def _shown_run(run: Run, *, hidden: bool) -> dict[str, Any]:
-    shown = {name: _clip(getattr(run, name)) for name in ("output", "errors")}
-    if hidden:
-        shown = {"output": "", "errors": ""}
-    message = None if hidden or run.message is None else _clip(run.message)
-    return {**vars(run), **shown, "message": message, "hidden": hidden}
-
-
-def _clip(text: str) -> str:
-    """The head and tail of a long output, told so."""
-    lines = [line[:500] for line in clean(text).splitlines()]
-    if len(lines) <= MAX_LINES:
-        return "\n".join(lines)
-    half = MAX_LINES // 2
-    cut = len(lines) - 2 * half
-    return "\n".join([*lines[:half], f"… {cut} lines left out …", *lines[-half:]])
-
-
-def page(template: str, context: dict[str, Any]) -> str:
-    """A template filled in; everything is escaped unless a filter of ours made it safe."""
-    return _environment(templates()).get_template(template).render(context)
+    Args:
+        template: its name.
+        context: what it is filled in with.
+        first: a folder of templates that goes before the others.
+    """
+    return _environment(templates(first)).get_template(template).render(context)
 
 
 @functools.cache
-def _environment(folder: Path) -> jinja2.Environment:
+def _environment(folders: tuple[Path, ...]) -> jinja2.Environment:
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(folder),
+        loader=jinja2.FileSystemLoader(folders),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     environment.filters.update(
-        points=points, clean=clean, fence=_fence, inline=_inline, code=_code, own=_own
+        points=points, clean=clean, fence=_fence, inline=_inline, code=_code, own=_own, svg=_svg
     )
+    environment.globals["script"] = functools.partial(_script, environment)
+    environment.globals["digest"] = functools.partial(_digest, environment)
     return environment
 
 
-def _fence(text: str) -> Markup:
+def _script(environment: jinja2.Environment, name: str) -> Markup:
+    """A script of the templates, as it stands in its file."""
+    return Markup(environment.get_template(name).render())  # noqa: S704 - our own
+
+
+def _digest(environment: jinja2.Environment, name: str) -> str:
+    """What a content security policy says of a script so that it and no other may run."""
+    digest = hashlib.sha256(_script(environment, name).encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"
+
+
+def _svg(plot: plots.Plot) -> Markup:
+    """A plot drawn; no text of a submission is in it."""
+    return Markup(plots.svg(plot))  # noqa: S704
+
+
+def _fence(text: str, language: str = "text") -> Markup:
     """Text as a Markdown code block that nothing in the text can close."""
     longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
     ticks = "`" * max(3, longest + 1)
-    return Markup(f"{ticks}text\n{text}\n{ticks}")  # noqa: S704 - a code block shows it as it is
+    return Markup(f"{ticks}{language}\n{text}\n{ticks}")  # noqa: S704 - shown as it is
 
 
 def _code(text: str) -> Markup:
@@ -139,8 +103,9 @@ def _own(text: str) -> Markup:
 
 
 def _inline(text: str) -> Markup:
-    """Text on a line of Markdown, with neither markup nor a workflow command in it."""
+    """Text on a line of Markdown, with no markup, link, mention or workflow command in it."""
     flat = html.escape(" ".join(clean(text).split()), quote=False)
+    flat = _LINKED.sub("\\g<0>\N{ZERO WIDTH SPACE}", flat)
     return Markup(re.sub(r"([\\`*_{}\[\]()#+!|~>-]|::)", r"\\\1", flat))  # noqa: S704 - escaped
 
 
@@ -174,33 +139,91 @@ def _share(earned: float, possible: float) -> Text:
     return Text(points(earned), style=style)
 
 
-def print_feedback(console: Console, assignment: Assignment, grade: Grade) -> None:
-    """The student's view in a terminal."""
-    shown = feedback(assignment, grade)
-    total = f"{points(grade.points)} of {points(grade.possible)} points"
-    console.print(Text.assemble((f"{assignment.title}: ", "bold"), (total, "bold")))
-    for notice in grade.notices:
-        console.print(Text(f"note: {clean(notice)}", style="yellow"))
-    for run in shown["runs"]:
-        if run["status"] != "ok":
-            reason = run["message"] or "no reason is shown for other data than yours"
-            console.print(Text(f"{run['case']} run: {run['status']}: {reason}", style="red"))
+def print_feedback(console: Console, shown: Mapping[str, Any]) -> None:
+    """A student's page in a terminal: what the others say, the points last, next to the prompt.
+
+    Args:
+        console: where to.
+        shown: what `feedback` gave.
+    """
+    words = shown["words"]
+    console.print(Text(shown["title"], style="bold"))
+    console.print(Text(shown["student"]))
+    console.print(_runs(shown))
+    for output in shown["outputs"]:
+        console.print(_block(output["title"], output["text"], "dim"))
+    for curve in shown["curves"]:
+        console.print(_plot(curve))
+    for notice in shown["notices"]:
+        console.print(Text(notice, style="yellow"))
+    for stopped in shown["stopped"]:
+        console.print(Text(stopped["sentence"], style="red"))
+        if stopped["message"]:
+            console.print(_indented(Text(stopped["message"])))
+        console.print(_indented(Group(*_excerpts(stopped, words))))
     for part in shown["parts"]:
-        head = f"{part['title']}: {points(part['earned'])} of {points(part['points'])}"
-        console.print(Text(head, style="bold"))
+        style = f"bold {_STYLES[part['state']]}"
+        console.print(Text(f"\n{part['title']}: {part['share']}", style=style))
         for check in part["checks"]:
-            console.print(Padding(_told(check), (0, 0, 0, 2)))
+            console.print(_indented(Group(*_check(check, words))))
+    console.print(Text(f"\n{shown['total']}", style=f"bold {_STYLES[shown['state']]}"))
 
 
-def _told(check: dict[str, Any]) -> RenderableType:
+def _check(check: Mapping[str, Any], words: Mapping[str, str]) -> Iterable[RenderableType]:
     """A check as lines: what was asked, what came, what to look at."""
-    status = check["status"]
-    lines = [Text.assemble((f"{status}: ", _STYLES[status]), check["asked"])]
-    if status != "passed":
-        told = (
-            ("came: ", check["message"]),
-            ("what was done: ", check["diagnosis"]),
-            ("hint: ", check["hint"]),
+    status = (check["status_word"], _STYLES[check["status"]])
+    yield Text.assemble(status, f" ({check['share']}, {check['where']}): ", check["asked"])
+    for name, key in (("came", "message"), ("diagnosis", "diagnosis"), ("hint", "hint")):
+        text = check[key]
+        if text and "\n" in text:
+            yield _indented(_block(f"{words[name]}:", text, ""))
+        elif text:
+            yield _indented(Text(f"{words[name]}: {text}"))
+    for lines in _excerpts(check, words):
+        yield _indented(lines)
+    if check["compared"]:
+        yield _indented(_compared(check, words))
+    for plot in check["plots"]:
+        yield _indented(_plot(plot))
+
+
+def _compared(check: Mapping[str, Any], words: Mapping[str, str]) -> RenderableType:
+    names = ("value", "expected", "received", "largest_error")
+    title = Text(words["compared"])
+    table = Table(title=title, title_justify="left", title_style="", box=None, pad_edge=False)
+    for name in names:
+        table.add_column(Text(words[name]))
+    for row in check["compared"]:
+        table.add_row(*(Text(row[name]) for name in ("what", "expected", "received", "error")))
+    return Group(table, Text(check["more"])) if check["more"] else table
+
+
+def _excerpts(where: Mapping[str, Any], words: Mapping[str, str]) -> Iterable[RenderableType]:
+    for one in where["excerpts"]:
+        yield _block(f"{words['where']}: {one['title']}", one["text"], "")
+
+
+def _plot(plot: Mapping[str, Any]) -> RenderableType:
+    lines = [f"{label}: {blocks}" if label else blocks for label, blocks in plot["spark"]]
+    return _block(plot["title"], "\n".join(lines), "cyan")
+
+
+def _block(title: str, text: str, style: str) -> RenderableType:
+    return Group(Text(title), _indented(Text(text, style=style)))
+
+
+def _runs(shown: Mapping[str, Any]) -> RenderableType:
+    words = shown["words"]
+    table = Table(title=Text(words["runs"]), title_justify="left", title_style="", box=None)
+    for name in ("run", "status", "seconds", "memory"):
+        table.add_column(
+            Text(words[name]), justify="right" if name in ("seconds", "memory") else "left"
         )
-        lines += [Text(f"  {word}{text}") for word, text in told if text]
-    return Group(*lines)
+    for run in shown["runs"]:
+        status = Text(run["status_word"], style=_STYLES.get(run["status"], "red"))
+        table.add_row(Text(run["case"]), status, run["seconds"], run["memory"])
+    return table
+
+
+def _indented(what: RenderableType) -> Padding:
+    return Padding(what, (0, 0, 0, 2), expand=False)

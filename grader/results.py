@@ -24,7 +24,7 @@ from typing import Any
 
 import filelock
 
-from grader import keys, render, store
+from grader import keys, pages, store
 from grader.codec import WireError
 from grader.records import (
     TIERS,
@@ -187,7 +187,7 @@ class Results:
             store.save_run(folder / "runs" / run.case, run)
         if former and _essence(former) != _essence(store.grade_as_json(grade)):
             _keep_former(folder)
-        _write_pages(folder, self._assignment, grade)
+        pages.write(folder, self._assignment, grade, submission)
         store.save_grade(folder, grade, report)
         return {
             "time": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
@@ -270,9 +270,3 @@ def _essence(grade: Mapping[str, Any]) -> dict[str, Any]:
     runs = [{name: run[name] for name in ("case", "status", "message")} for run in grade["runs"]]
     plain: dict[str, Any] = json.loads(json.dumps({**grade, "runs": runs}))
     return plain
-
-
-def _write_pages(folder: Path, assignment: Assignment, grade: Grade) -> None:
-    shown = render.feedback(assignment, grade)
-    for name in ("feedback.html", "feedback.md"):
-        store.write(folder / name, render.page(name, shown))

@@ -13,9 +13,10 @@ import torch
 from grader import codec
 from grader.files import UNFINISHED as UNFINISHED
 from grader.files import write as write
-from grader.records import Grade, Run
+from grader.records import Check, Compared, Grade, Run, Series
 
 VERSION = 1
+_PLAIN = ("assignment", "student", "points", "possible", "review", "late", "tier")
 
 
 def grade_as_json(grade: Grade) -> dict[str, Any]:
@@ -47,6 +48,32 @@ def grade_as_json(grade: Grade) -> dict[str, Any]:
         "runs": runs,
         "checks": [asdict(check) for check in grade.checks],
     }
+
+
+def grade_from_json(body: dict[str, Any]) -> Grade:
+    """A grade as `grade_as_json` gave it; its runs without values and output.
+
+    Raises:
+        KeyError, TypeError: it is of another version.
+    """
+    fields = {name: body[name] for name in _PLAIN}
+    checks = [_check(check) for check in body["checks"]]
+    runs = [Run(**run) for run in body["runs"]]
+    notices = tuple(body["notices"])
+    return Grade(**fields, notices=notices, runs=tuple(runs), checks=tuple(checks))
+
+
+def _check(body: dict[str, Any]) -> Check:
+    """A check with its tuples and records, which JSON does not know."""
+    lists = {
+        "probes": tuple(body["probes"]),
+        "compared": tuple(Compared(**row) for row in body["compared"]),
+        "series": tuple(
+            Series(**one | {name: tuple(one[name]) for name in ("names", "received", "expected")})
+            for one in body["series"]
+        ),
+    }
+    return Check(**{**body, **lists})
 
 
 def save_grade(folder: Path, grade: Grade, report: dict[str, Any]) -> None:

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import io
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import torch
+from rich.console import Console
 
 from conftest import ROOT
-from grader import batch
+from grader import batch, compared, guarded, render
 from grader.assignment import load
 from grader.collect import collect
+from grader.feedback import feedback
 from grader.home import labs
 from grader.known import known
-from grader.records import Assignment, Grade, Submission
+from grader.records import Assignment, Disclosure, Grade, Run, Submission, Value
 from grader.runner import Runner
 
 STATUSES = {
@@ -48,6 +55,76 @@ def test_points_of_the_sample(sample: dict[str, Grade]) -> None:
         assert 0 < share[student] < 1, student
     assert share["finn"] < 0.2
     assert len({grade.possible for grade in sample.values()}) == 1
+
+
+TOKEN = re.compile(r"-?\d+\.\d+|\d{3,}|[^\W\d]\w{2,}")
+
+
+def _tokens(text: str) -> set[str]:
+    """The words of a text, and the numbers that are no small whole ones."""
+    return set(TOKEN.findall(text.lower()))
+
+
+def _values(values: Iterable[Value]) -> Iterator[str]:
+    """Values as a page might show them."""
+    for value in values:
+        if isinstance(value, torch.Tensor) and value.is_floating_point():
+            for number in value.flatten()[:20_000].tolist():
+                yield from (f"{number:.6g}", f"{number:.4f}", f"{number:.8g}")
+        elif isinstance(value, float):
+            yield from (f"{value:.6g}", f"{value:.4f}", f"{value:.8g}")
+        elif isinstance(value, dict):
+            yield from value
+            yield from _values(value.values())
+        elif isinstance(value, list):
+            yield from _values(value)
+        else:
+            yield str(value)
+
+
+def _secret(lab: Assignment, reference: dict[str, Run]) -> set[str]:
+    """What only the reference's values on hidden data have: no public value, no word of the lab."""
+    public = [path for path in lab.folder.rglob("*") if path.suffix in (".py", ".md", ".toml")]
+    public += [*lab.course.glob("*.py"), *ROOT.glob("templates/*")]
+    known_words = _tokens("\n".join(path.read_text("utf-8") for path in public))
+    found: dict[bool, set[str]] = {True: set(), False: known_words}
+    for case in lab.cases:
+        run = reference[case.name]
+        found[case.hidden] |= _tokens("\n".join([run.output, *_values(run.values.values())]))
+    return found[True] - found[False]
+
+
+def _student_files(lab: Assignment, grade: Grade, files: Submission) -> str:
+    """All that a student gets of a grade, in the three formats."""
+    shown = feedback(lab, grade, files)
+    stream = io.StringIO()
+    render.print_feedback(Console(file=stream, width=200), shown)
+    pages = [render.page(f"feedback.{kind}", shown) for kind in ("html", "md")]
+    html = re.sub(r"<svg.*?</svg>|<style>.*?</style>", "", pages[0], flags=re.DOTALL)
+    return "\n".join([html, pages[1], stream.getvalue()])
+
+
+def test_no_hidden_expected_value_is_in_any_file_of_a_student(
+    lab: Assignment, sample: dict[str, Grade], runner: Runner
+) -> None:
+    """At every level but `all`, where the search does find some: it can."""
+    reference = known(lab, runner.bundles, runner.run_case)
+    secret = _secret(lab, reference)
+    assert len(secret) > 100
+    found: dict[Disclosure, set[str]] = {"name": set(), "message": set(), "all": set()}
+    for student, grade in sample.items():
+        files = collect(lab, ROOT / "demo" / lab.name / student)
+        own = _tokens(" ".join(data.decode() for data in files.files.values()))
+        own |= _tokens("\n".join(run.output for run in grade.runs))
+        for level in found:
+            chosen = replace(lab, disclosure={"default": level})
+            checks = compared.compared(chosen, grade.checks, reference, grade.runs)
+            checks = guarded.guard(chosen, checks, reference, grade.runs, files.files)
+            text = _student_files(chosen, replace(grade, checks=checks), files)
+            found[level] |= _tokens(text) & (secret - own)
+    assert found["name"] == set()
+    assert found["message"] == set()
+    assert len(found["all"]) > 3
 
 
 def test_typed_in_lines_earn_nothing_on_the_hidden_case(lab: Assignment, runner: Runner) -> None:

@@ -15,6 +15,7 @@ from grader import batch, general, render
 from grader.asked import OUTPUT
 from grader.assignment import load
 from grader.diagnose import diagnose
+from grader.feedback import feedback
 from grader.home import labs
 from grader.leaves import leaves
 from grader.mistakes import Mistakes, compared
@@ -320,8 +321,8 @@ def test_a_mixed_submission_gets_both_of_its_mistakes(lab: str, runner: Runner) 
     told = [check.diagnosis for check in grade.checks if check.diagnosis]
     assert len(told) == 2
     stream = io.StringIO()
-    render.print_feedback(Console(file=stream, width=2000), assignment, grade)
-    shown = render.feedback(assignment, grade)
+    shown = feedback(assignment, grade, submission)
+    render.print_feedback(Console(file=stream, width=2000), shown)
     for text in (stream.getvalue(), render.page("feedback.md", shown)):
         for sentence in told:
             assert text.count(sentence) == 1, sentence

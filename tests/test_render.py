@@ -14,8 +14,21 @@ from markdown_it import MarkdownIt
 from rich.console import Console
 from rich.table import Table
 
-from grader import classlist, render, results
-from grader.records import Assignment, Case, Check, Grade, Part, Run, Submission
+from conftest import ROOT
+from grader import classlist, plain, render, results
+from grader.feedback import feedback
+from grader.records import (
+    Assignment,
+    Case,
+    Check,
+    Compared,
+    Disclosure,
+    Grade,
+    Part,
+    Run,
+    Series,
+    Submission,
+)
 
 HOSTILE = {
     "tags": "<b>bold</b><img src=x onerror=alert(1)>",
@@ -27,6 +40,7 @@ HOSTILE = {
     "escapes": "\x1b[31mred\x1b]0;title\x07\x1b[2J\x9b1m\x00\x08\x7f",
     "reading direction": "\u202etxt.exe\u202c \u2066a\u2069 \u200f\u061c",
     "returns": "seen\rhidden\r\nnext",
+    "addresses": "see https://evil.example/x, www.evil.example, @someone, a@b.example and #12",
     "markup": "[red]not red[/red] [link=http://evil.example]x[/link] [/] :skull:",
     "template": "{{ 7 * 7 }}{% raw %}{# x #}",
     "half a character": "a\udce9b",
@@ -37,16 +51,17 @@ CONTROLS = re.compile(
 )
 
 
-def _assignment() -> Assignment:
+def _assignment(disclosure: Disclosure = "name", language: str = "en") -> Assignment:
     cases = [
         Case(name, "tiny", 1, 1, 1, 0, 0.5, name == "hidden", 5.0, 100)
         for name in ("public", "hidden")
     ]
     parts = (Part("views", "It's <the> views", 6.0), Part("lines", "The lines", 4.0))
-    here = Path()
+    here = ROOT / "assignments"
     return Assignment(
-        "layers", "Which layer", "layers.py", parts, tuple(cases), (), here, here, None
-    )
+        "layers", "Which layer", "layers.py", parts, tuple(cases), (), here / "layers",
+        here / "course", None, disclosure={"default": disclosure}, language=language,
+    )  # fmt: skip
 
 
 def _grade(text: str = "text", hidden: str = "text") -> Grade:
@@ -60,6 +75,10 @@ def _grade(text: str = "text", hidden: str = "text") -> Grade:
             "views", part, 2.0, 0.5 if status == "partial" else 0.0, status, case, case == "hidden",
             "The `views` are <right>.", hidden if case == "hidden" else text,
             "Don't look at `train['text']`; 1 < 2.",
+            probes=("views",),
+            guarded=f"guarded {hidden}" if case == "hidden" else None,
+            compared=(Compared("views", *[hidden if case == "hidden" else text] * 2, "0.5"),),
+            series=(Series("rows", "views", ("0", "1", "2", "3"), (0.1, None, 0.0, 2.5)),),
         )
         for part in ("views", "lines")
         for case in ("public", "hidden")
@@ -68,12 +87,17 @@ def _grade(text: str = "text", hidden: str = "text") -> Grade:
     return Grade("layers", text, 2.0, 20.0, True, (f"set aside {text}: x",), runs, checks)
 
 
+def _submission(student: str) -> Submission:
+    """Files with a student's name wherever a page may show them."""
+    source = f"def views(df):\n    {student}\n\n\n"
+    return Submission(student, {"layers.py": source.encode("utf-8", "replace")}, "layers.py")
+
+
 def _saved(out: Path, *grades: Grade) -> Path:
     """The page of a class of these grades."""
     with results.Results(out, _assignment()) as held:
         for grade in grades:
-            submission = Submission(grade.student, {"layers.py": b""}, "layers.py")
-            held.tell(held.save(submission, grade, {}, "", grade.runs))
+            held.tell(held.save(_submission(grade.student), grade, {}, "", grade.runs))
     return classlist.save(out, _assignment())
 
 
@@ -86,19 +110,19 @@ def _terminal(*printed: Any, width: int = 100) -> str:
     stream = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="\n")
     console = Console(file=stream, width=width, force_terminal=False, no_color=True)
     for one in printed:
-        if isinstance(one, Grade):
-            render.print_feedback(console, _assignment(), one)
+        if isinstance(one, dict):
+            render.print_feedback(console, one)
         else:
             console.print(one)
     stream.flush()
     return stream.buffer.getvalue().decode("utf-8")  # type: ignore[attr-defined]
 
 
-def _feedback(grade: Grade) -> dict[str, str]:
+def _feedback(grade: Grade, assignment: Assignment | None = None) -> dict[str, str]:
     """Everything that a student may see of a grade, by kind."""
-    shown = render.feedback(_assignment(), grade)
+    shown = feedback(assignment or _assignment(), grade, _submission(grade.student))
     pages = {kind: render.page(f"feedback.{kind}", shown) for kind in ("html", "md")}
-    return {**pages, "terminal": _terminal(grade)}
+    return {**pages, "terminal": _terminal(shown)}
 
 
 class _Reader(HTMLParser):
@@ -172,10 +196,12 @@ def test_hostile_name_in_the_class(
 ) -> None:
     name = HOSTILE[what].replace("/", "").replace("\0", "")[:60]
     grades = [replace(_grade(), student=student) for student in ("ada", name)]
-    page = _Reader(_saved(tmp_path, *grades).read_text("utf-8"))
+    text = _saved(tmp_path, *grades).read_text("utf-8")
+    page = _Reader(text)
     assert not CONTROLS.search(page.text)
-    assert page.tags.isdisjoint({"script", "img", "b"})
-    assert len(page.links) == 2
+    assert page.tags.isdisjoint({"img", "b"})
+    assert text.count("<script") == 1
+    assert len(set(page.links)) == 2
     assert all(re.fullmatch(r"[\w.%~-]+/feedback\.html", link, re.ASCII) for link in page.links)
     table = _terminal(_table(tmp_path))
     assert not CONTROLS.search(table)
@@ -184,7 +210,7 @@ def test_hostile_name_in_the_class(
 
 def test_link_of_a_name_that_is_no_utf_8_leads_to_its_folder(tmp_path: Path) -> None:
     page = _Reader(_saved(tmp_path, replace(_grade(), student="ren\udce9")).read_text("utf-8"))
-    assert page.links == ["ren%E9/feedback.html"]
+    assert set(page.links) == {"ren%E9/feedback.html"}
 
 
 def test_what_is_harmless_is_shown_as_it_is() -> None:
@@ -207,22 +233,32 @@ def test_labs_own_words_read_the_same_everywhere() -> None:
 def _long(text: str) -> Grade:
     """Long text where it can come: printed, in a reason, and in a check's message."""
     grade = _grade(text)
-    return replace(grade, student="ada", notices=(), checks=grade.checks[:1])
+    checks = (replace(grade.checks[0], compared=()),)  # what is in a table is short already
+    return replace(grade, student="ada", notices=(), checks=checks)
 
 
 def test_ten_thousand_lines_are_cut_in_the_middle() -> None:
     text = "\n".join(f"line {n}" for n in range(10_000))
     shown = _feedback(_long(text))
     for kind, page in shown.items():
-        assert page.count("\n") < 6 * render.MAX_LINES, kind
+        assert page.count("\n") < 6 * plain.MAX_LINES, kind
     assert "line 0\n" in shown["html"]
     assert "line 9999" in shown["html"]
-    assert "9800 lines left out" in shown["html"]
+    assert "9900 lines left out" in shown["html"]
 
 
 def test_very_long_lines_are_cut() -> None:
+    short = _feedback(_long("x"))
     for kind, shown in _feedback(_long("x" * 50_000)).items():
-        assert len(shown) < 12_000, kind
+        assert len(shown) < len(short[kind]) + 6_000, kind
+
+
+def test_no_address_is_made_a_link_by_github() -> None:
+    """It links bare addresses, mentions and numbers of issues, in whatever is no code."""
+    shown = _feedback(_grade(HOSTILE["addresses"]))["md"]
+    text = re.sub(r"(`{3,}).*?\1|`[^`]*`", "", shown, flags=re.DOTALL)
+    assert "evil" in text
+    assert not re.search(r"://|www\.|@\w|#\d", text)
 
 
 # Hidden cases -------------------------------------------------------------------------------------
@@ -235,7 +271,8 @@ def test_nothing_of_a_hidden_case_is_shown() -> None:
         assert "Look" in text or "look" in text
     for text in (shown["html"], _rendered(shown["md"]).text):
         assert "other data than yours" in text
-    assert "no reason is shown" in shown["terminal"]
+    for kind, text in shown.items():
+        assert "no reason is shown" in " ".join(text.split()), kind
 
 
 def test_what_is_public_is_shown() -> None:
@@ -255,7 +292,7 @@ def test_saved_feedback_shows_nothing_hidden_either(tmp_path: Path) -> None:
 
 def test_passed_check_shows_neither_message_nor_hint_in_the_terminal() -> None:
     check = replace(_grade().checks[0], status="passed", message="MESSAGE", hint="HINT")
-    shown = _terminal(replace(_grade(), checks=(check,)))
+    shown = _feedback(replace(_grade(), checks=(check,)))["terminal"]
     assert "MESSAGE" not in shown
     assert "HINT" not in shown
 
@@ -272,13 +309,13 @@ def test_passed_check_shows_neither_message_nor_hint_in_the_terminal() -> None:
     ],
 )  # fmt: skip
 def test_points_have_two_decimals_at_most(number: float, shown: str) -> None:
-    assert render.points(number) == shown
+    assert plain.points(number) == shown
 
 
 def test_points_are_shown_by_part_and_in_all() -> None:
     for text in _feedback(replace(_grade(), points=20 / 3)).values():
         assert "6.67 of 20 points" in text
-    shown = render.feedback(_assignment(), _grade())
+    shown = feedback(_assignment(), _grade())
     assert [(part["earned"], part["points"]) for part in shown["parts"]] == [(1.0, 16.0)] * 2
 
 

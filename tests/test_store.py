@@ -236,7 +236,7 @@ GRADE_FIELDS = {
 RUN_FIELDS = {"case", "status", "seconds", "memory_mb", "message"}
 CHECK_FIELDS = {
     "name", "part", "points", "earned", "status", "case", "hidden", "message", "hint", "mistake",
-    "asked", "diagnosis", "probes",
+    "asked", "diagnosis", "probes", "allowed", "guarded", "compared", "series",
 }  # fmt: skip
 
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from grader.plain import clean
 from grader.records import GraderError
-from grader.render import clean
 
 Fields = Mapping[str, Any]
 

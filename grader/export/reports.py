@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 import grader
 from grader.export.graded import Fields, Graded, head, name, place, rounded, told
-from grader.render import clean
+from grader.plain import clean
 
 SUMMARY_BYTES = 1024**2  #: GitHub shows no longer summary
 _CUT = "\n\n_The rest is cut off; the whole is in the feedback file._\n"
