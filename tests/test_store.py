@@ -230,7 +230,8 @@ def test_folder_in_the_place_of_the_file(tmp_path: Path) -> None:
 # Grades -------------------------------------------------------------------------------------------
 
 GRADE_FIELDS = {
-    "version", "assignment", "student", "points", "possible", "review", "late", "tier", "notices",
+    "version", "assignment", "student", "points", "possible", "review", "late", "penalty",
+    "handed_in", "ids", "digest", "tier", "notices",
     "runs", "checks",
 }  # fmt: skip
 RUN_FIELDS = {"case", "status", "seconds", "memory_mb", "message"}
