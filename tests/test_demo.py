@@ -57,7 +57,8 @@ def test_points_of_the_sample(sample: dict[str, Grade]) -> None:
     assert len({grade.possible for grade in sample.values()}) == 1
 
 
-TOKEN = re.compile(r"-?\d+\.\d+|\d{3,}|[^\W\d]\w{2,}")
+#: Points, seconds and megabytes have fewer digits, so that a value is told from them.
+TOKEN = re.compile(r"-?\d+\.\d{3,}|\d{4,}|[^\W\d]\w{2,}")
 
 
 def _tokens(text: str) -> set[str]:
