@@ -22,7 +22,7 @@ What is said holds how many values agree and how closely, never a value: a case 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -73,7 +73,7 @@ def diagnose(
     if not lost:
         return checks
     mine = _answers(checks, {run.case: run for run in runs})
-    ours = _answers(checks, expected)
+    ours = _answers(checks, expected, mistakes.ours)
     missing = _places(lost, mine, ours)
     found = _known(mine, missing, mistakes)
     told: set[str] = set()
@@ -83,12 +83,18 @@ def diagnose(
     )
 
 
-def _answers(checks: Iterable[Check], runs: Mapping[str, Run]) -> Answers:
+def _answers(
+    checks: Iterable[Check],
+    runs: Mapping[str, Run],
+    taken_apart: Callable[[Run], Mapping[str, Mapping[str, Leaf]]] = answers,
+) -> Answers:
     """What was answered to the probes that were asked."""
     found: dict[Question, Mapping[str, Leaf] | Printed] = {}
     for case, run in runs.items():
         asked = {probe for check in checks if check.case == case for probe in check.probes}
-        found |= {(case, probe): value for probe, value in answers(run).items() if probe in asked}
+        found |= {
+            (case, probe): value for probe, value in taken_apart(run).items() if probe in asked
+        }
         if OUTPUT in asked:
             found[case, OUTPUT] = printed(run.output)
     return found

@@ -19,7 +19,7 @@ from typing import TypeAlias
 from grader import asked, checks
 from grader.bundles import Bundle
 from grader.known import RunCase, kept_run
-from grader.leaves import Difference, answers, difference
+from grader.leaves import Difference, Leaf, answers, difference
 from grader.printed import PrintedDifference, printed, printed_difference
 from grader.records import Assignment, AssignmentError, Run, Submission
 
@@ -35,6 +35,8 @@ class Mistakes:
     told: Mapping[str, str]  #: what was done, in a sentence to the student
     differences: Callable[[], Mapping[str, Differences]]  #: from the reference, by name
     lost: Callable[[str], frozenset[tuple[str, str]]]  #: checks and cases that one loses
+    #: takes the reference's answers in a case apart; once, where it can
+    ours: Callable[[Run], Mapping[str, Mapping[str, Leaf]]] = answers
 
 
 #: Where no mistake is known, as in a student's copy.
@@ -82,24 +84,39 @@ def wrong(
         return found
 
     @functools.cache
+    def of_reference(case: str) -> Mapping[str, Mapping[str, Leaf]]:
+        return answers(expected[case])
+
+    def ours(run: Run) -> Mapping[str, Mapping[str, Leaf]]:
+        return of_reference(run.case)
+
+    @functools.cache
     def differences() -> dict[str, Differences]:
-        return {name: compared(of_cases, expected) for name, of_cases in runs().items()}
+        return {name: compared(of_cases, expected, ours) for name, of_cases in runs().items()}
+
+    @functools.cache
+    def checker() -> checks.Checker:
+        return checks.Checker(assignment, expected).__enter__()
 
     @functools.cache
     def lost(name: str) -> frozenset[tuple[str, str]]:
-        found, _ = checks.check(assignment, expected, tuple(runs()[name].values()))
+        found, _ = checker().check(tuple(runs()[name].values()))
         return frozenset((one.name, one.case) for one in found if one.status != "passed")
 
-    return Mistakes(told, differences, lost)
+    return Mistakes(told, differences, lost, ours)
 
 
-def compared(runs: Mapping[str, Run], expected: Mapping[str, Run]) -> Differences:
+def compared(
+    runs: Mapping[str, Run],
+    expected: Mapping[str, Run],
+    ours: Callable[[Run], Mapping[str, Mapping[str, Leaf]]] = answers,
+) -> Differences:
     """How a mistake's answers and output differ from the reference's, in each case."""
     found: dict[Question, Difference | PrintedDifference] = {}
     for case, run in runs.items():
-        ours = answers(expected[case])
+        theirs = ours(expected[case])
         for probe, answer in answers(run).items():
-            if values := difference(answer, ours.get(probe, {})):
+            if values := difference(answer, theirs.get(probe, {})):
                 found[case, probe] = values
         if output := printed_difference(printed(run.output), printed(expected[case].output)):
             found[case, asked.OUTPUT] = output
