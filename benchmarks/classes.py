@@ -4,7 +4,8 @@ Makes classes of the lab `pieces` out of its right and wrong files, each with a 
 that no two are the same, and grades them with one and with all processors. For each it prints the
 wall time, the children's own processor time, the overhead of a submission (wall time times workers,
 less that processor time, over the number of submissions), the peak memory of the grading process,
-and then how long a regrade of the largest takes after a change of points.
+how long a regrade of the largest takes after a change of points, and how two workers compare with
+one where each submission computes for a second.
 """
 
 from __future__ import annotations
@@ -24,17 +25,32 @@ from grader.home import home
 
 LAB = "pieces"
 KB = 1024
+#: About a second's work of a processor here, for submissions that compute more than the lab's do.
+WORK = """
+import torch
+
+_matrix = torch.full((256, 256), 1 / 256)
+for _ in range(1500):
+    _matrix = _matrix @ _matrix
+"""
 
 
-def make_class(folder: Path, size: int, lab: str = LAB) -> Path:
-    """A class of a lab: its right and wrong files in turn, each with a comment of its own."""
+def make_class(folder: Path, size: int, lab: str = LAB, more: str = "") -> Path:
+    """A class of a lab: its right and wrong files in turn, each with a comment of its own.
+
+    Args:
+        folder: where it goes.
+        size: how many submissions.
+        lab: whose.
+        more: what each of them does besides, as source.
+    """
     solutions = home() / "solutions" / lab
     files = sorted(solutions.glob("*/*.py"))
     for number in range(size):
         student = folder / f"s{number:04}"
         student.mkdir(parents=True)
         text = files[number % len(files)].read_text("utf-8")
-        (student / f"{lab}.py").write_text(f"{text}\n# {number}\n", "utf-8")
+        (student / f"{lab}.py").write_text(f"{text}\n{more}# {number}\n", "utf-8")
     return folder
 
 
@@ -90,6 +106,17 @@ def regrade(out: Path, folder: Path) -> float:
     return time.perf_counter() - start
 
 
+def scaling(folder: Path, start: float, size: int) -> None:
+    """Print how many times as much all workers do as one, where the submissions compute."""
+    students = make_class(folder / "busy", size, more=WORK)
+    walls = [
+        grade(students, folder / f"busy-{workers}", workers)["wall"] - start
+        for workers in (1, processors())
+    ]
+    print(f"{size} submissions that compute: one worker {walls[0]:.1f} s, ", end="")
+    print(f"{processors()} workers {walls[1]:.1f} s, {walls[0] / walls[1]:.2f} times as fast")
+
+
 def main(*sizes: int) -> None:
     """Print a row a class."""
     with tempfile.TemporaryDirectory() as place:
@@ -116,6 +143,7 @@ def main(*sizes: int) -> None:
                 ratio = walls[size, 1] / walls[size, processors()]
                 print(f"      {processors()} workers do {ratio:.2f} times what one does")
         last = folder / f"out-{size}-{processors()}"
+        scaling(folder, start, 24)
         print(f"regrade of {size} after a change of points: {regrade(last, folder):.1f} s")
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
     print(f"processor time of all: {children.ru_utime + children.ru_stime:.0f} s")
