@@ -93,7 +93,7 @@ def grade_class(
         if len(found[submission.student]) > 1:  # the best is saved when all are there
             return report
         digest = keys.of_grade(submission, worlds, checks)
-        return results.save(submission, grade, report, digest, grade.runs)
+        return results.write(submission, grade, report, digest, grade.runs)
 
     kept = (lambda *_: None) if fresh else results.kept
     graded = batch.grade_all(assignment, wanted(), runner, means, kept, save)
@@ -132,7 +132,7 @@ def _best(
             yield grade, made
         elif taken.complete(grade, made):
             submission, best, report = taken.best()
-            yield best, results.save(submission, best, report, taken.digest, best.runs)
+            yield best, results.write(submission, best, report, taken.digest, best.runs)
 
 
 @dataclass(frozen=True)
@@ -222,11 +222,8 @@ def regrade(
     for grade, report, made in sorted(graded, key=lambda one: one[0].student):
         submission = results.submission(grade.student)
         digest = keys.of_grade(submission, worlds, checks)
-        saved = results.save(submission, grade, report, digest, made)
-        if isinstance(saved, str):
-            problems.append(saved)
-        else:
-            results.tell(saved)
+        if problem := results.save(submission, grade, report, digest, made):
+            problems.append(problem)
     return problems
 
 

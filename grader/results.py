@@ -158,6 +158,21 @@ class Results:
         report: dict[str, Any],
         digest: str,
         runs: Sequence[Run],
+    ) -> str | None:
+        """Write a student's results and tell the journal, see `write`; why not, if not."""
+        entry = self.write(submission, grade, report, digest, runs)
+        if isinstance(entry, str):
+            return entry
+        self.tell(entry)
+        return None
+
+    def write(
+        self,
+        submission: Submission,
+        grade: Grade,
+        report: dict[str, Any],
+        digest: str,
+        runs: Sequence[Run],
     ) -> dict[str, Any] | str:
         """Write a student's results, all but the journal's; or leave the former ones and say why.
 

@@ -97,7 +97,7 @@ def _saved(out: Path, *grades: Grade) -> Path:
     """The page of a class of these grades."""
     with results.Results(out, _assignment()) as held:
         for grade in grades:
-            held.tell(held.save(_submission(grade.student), grade, {}, "", grade.runs))
+            held.save(_submission(grade.student), grade, {}, "", grade.runs)
     return classlist.save(out, _assignment())
 
 

@@ -91,12 +91,12 @@ def name(check: Fields) -> str:
 
 
 def told(check: Fields) -> str:
-    """What a student may read of a check: never the message of a hidden one."""
+    """What a student may read of a check: of a hidden one what its level of disclosure tells."""
     lines = [str(check["asked"])]
     if check["status"] in ("error", "not_run"):
         lines.append("This could not be checked; a person will look at it.")
     elif check["status"] != "passed":
-        came = None if check["hidden"] else check["message"]
+        came = check["guarded"] if check["hidden"] else check["message"]
         shown = (("Came", came), ("What was done", check["diagnosis"]), ("Hint", check["hint"]))
         lines += [f"{word}: {text}" for word, text in shown if text]
     return clean("\n".join(lines))
