@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import chromium
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from class_of import hostile_class, many_grades
@@ -17,6 +18,15 @@ from grader.assignment import load
 
 SIZES = {"phone": 360, "desk": 1280}
 MOST_SECONDS, MOST_BYTES = 2.0, 3_000_000
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Debian's chromium."""
+    if chromium.path() is None:
+        pytest.skip("there is no chromium here: apt-get install chromium")
+    with chromium.browser() as opened:
+        yield opened
 
 
 @pytest.fixture(scope="session")
