@@ -184,7 +184,7 @@ def test_a_class_of_a_thousand_is_small_and_opens_at_once(browser: Browser, tmp_
     path = classlist.save(tmp_path, load("layers"))
     saved = time.perf_counter() - start
     size = path.stat().st_size
-    seconds = min(_seconds_to_open(browser, path) for _ in range(3))  # others may be at work
+    seconds = min(_seconds_to_open(browser, path) for _ in range(5))  # others may be at work
     print(f"1,000 students: {size:,} bytes, made in {saved:.1f} s, opened in {seconds:.2f} s")
     assert size < MOST_BYTES
     assert seconds < MOST_SECONDS
