@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import chromium
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from class_of import hostile_class, many_grades
@@ -17,6 +18,15 @@ from grader.assignment import load
 
 SIZES = {"phone": 360, "desk": 1280}
 MOST_SECONDS, MOST_BYTES = 2.0, 3_000_000
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Debian's chromium."""
+    if chromium.path() is None:
+        pytest.skip("there is no chromium here: apt-get install chromium")
+    with chromium.browser() as opened:
+        yield opened
 
 
 @pytest.fixture(scope="session")
@@ -174,7 +184,7 @@ def test_a_class_of_a_thousand_is_small_and_opens_at_once(browser: Browser, tmp_
     path = classlist.save(tmp_path, load("layers"))
     saved = time.perf_counter() - start
     size = path.stat().st_size
-    seconds = min(_seconds_to_open(browser, path) for _ in range(3))  # others may be at work
+    seconds = min(_seconds_to_open(browser, path) for _ in range(5))  # others may be at work
     print(f"1,000 students: {size:,} bytes, made in {saved:.1f} s, opened in {seconds:.2f} s")
     assert size < MOST_BYTES
     assert seconds < MOST_SECONDS
