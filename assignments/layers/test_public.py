@@ -376,9 +376,11 @@ def _tested(lines, name, reference, below):
     """Whether a view's test accuracy is printed in a line with its name, or so many lines below.
 
     The two numbers that come nearest to its other accuracies are those, whatever they are. Where
-    nothing below counts, they are so in other lines too, such as those of an order of the views.
+    nothing below counts, they are so in other lines too, such as those of an order of the views, and
+    a number must be the accuracy itself: it is held against who printed it.
     """
     entry, right = _entry(lines, name, reference), reference["accuracies"]["test"][name]
+    allowed = _off(reference, "test") if below else ACCURACY + ROUNDED
     known = [_fraction(one) for one in entry.accuracies] if entry and not below else []
     for i, line in enumerate(lines):
         if name not in line.names:
@@ -391,6 +393,6 @@ def _tested(lines, name, reference, below):
             found += other.numbers
         for one in map(_fraction, found):
             again = any(abs(one - other) <= THREE for other in known)
-            if abs(one - right) <= _off(reference, "test") and not again:
+            if abs(one - right) <= allowed and not again:
                 return True
     return False
