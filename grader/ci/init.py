@@ -18,7 +18,7 @@ from packaging.requirements import Requirement
 import grader
 from grader.assignment import load
 from grader.ci import Classroom
-from grader.home import templates
+from grader.home import home, own
 from grader.records import GraderError
 
 _DISTRIBUTION = "torch-grader"
@@ -133,8 +133,8 @@ def gradescope(lab: str, *, trust: bool = False) -> bytes:
         files |= dict(_below(folder, f"course/assignments/{folder.name}"))
     if assignment.solutions:
         files |= dict(_below(assignment.solutions, f"course/solutions/{lab}"))
-    for folder in reversed(templates()):  # the first that has a file counts
-        files |= dict(_below(folder, "course/templates"))
+    files |= dict(_below(own() / "templates", "grader/_course/templates"))
+    files |= dict(_below(home() / "templates", "course/templates"))
     return _zipped(files)
 
 
