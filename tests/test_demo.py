@@ -128,7 +128,7 @@ def test_no_hidden_expected_value_is_in_any_file_of_a_student(
             found[level] |= _tokens(text) & (secret - own)
     assert found["name"] == set()
     assert found["message"] == set()
-    assert len(found["all"]) > 3
+    assert found["all"]
 
 
 def test_typed_in_lines_earn_nothing_on_the_hidden_case(lab: Assignment, runner: Runner) -> None:
