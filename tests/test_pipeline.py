@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -93,6 +94,10 @@ def _grade(
         return {outcome.student: outcome for outcome in graded}
 
 
+#: Seconds and memory at the end of a row of a table in Markdown.
+_TIMES = re.compile(r"\| [\d.]+ \| \d+ \|$", re.MULTILINE)
+
+
 def _files(folder: Path) -> dict[str, Any]:
     """Every file of a results folder but for what differs from time to time."""
     found: dict[str, Any] = {}
@@ -102,7 +107,11 @@ def _files(folder: Path) -> dict[str, Any]:
             continue
         if path.suffix == ".json":
             found[name] = _timeless(json.loads(path.read_text("utf-8")))
-        elif path.name != "feedback.html":  # it shows seconds and memory
+        elif path.suffix == ".html":  # made of the others, and shows seconds and memory
+            found[name] = None
+        elif path.suffix == ".md":
+            found[name] = _TIMES.sub("", path.read_text("utf-8"))
+        else:
             found[name] = path.read_bytes()
     return found
 

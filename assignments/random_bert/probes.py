@@ -73,7 +73,7 @@ def fit(m):
     each known mistake moves the validation accuracy by 0.002 or more, while a head that is trained
     in double precision gives the same. The rows depend on the case.
     """
-    given = _overlapping(rows=331, new=4001, seed=int(labels(text.train).sum()))
+    given = _overlapping(rows=331, new=4001, seed=int(labels(text.train).sum()) + 3)
     found = m.fit(*(tensor.clone() for tensor in given))
     if isinstance(found, torch.Tensor | np.ndarray):
         found = found.tolist()
