@@ -376,8 +376,8 @@ def _tested(lines, name, reference, below):
     """Whether a view's test accuracy is printed in a line with its name, or so many lines below.
 
     The two numbers that come nearest to its other accuracies are those, whatever they are. Where
-    nothing below counts, they are so in other lines too, such as those of an order of the views, and
-    a number must be the accuracy itself: it is held against who printed it.
+    nothing below counts, they are so in other lines too, such as those of a ranking, and a number
+    must be the accuracy itself: it is held against who printed it.
     """
     entry, right = _entry(lines, name, reference), reference["accuracies"]["test"][name]
     allowed = _off(reference, "test") if below else ACCURACY + ROUNDED
