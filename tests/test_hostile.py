@@ -171,6 +171,20 @@ def test_finds_and_reaches_nothing(path: Path, graded: Graded) -> None:
         assert run.values["words"] == [], run
 
 
+def test_process_one_is_closed_without_landlock(
+    graded: Graded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It shares the jailer's memory, and the jailer sees the caller's files."""
+    if graded.tier != "full":
+        return  # there it is the machine's own
+    monkeypatch.setattr(graded.runner, "without", (*WITHOUT[graded.tier], "landlock"))
+    path = ROOT / "tests" / "hostile" / "reads_by_process_one.py"
+    submission = Submission("mallory", {"pieces.py": path.read_bytes()}, "pieces.py")
+    case = load("pieces", case="public", seconds=PATIENCE).cases[0]
+    run = graded.runner.run_case(load("pieces"), case, submission)
+    assert (run.status, run.values["words"]) == ("ok", []), run
+
+
 def test_nothing_is_left_behind(graded: Graded) -> None:
     left = [Path(place, "grader-was-here") for place in ("/tmp", "/dev/shm", "/usr")]  # noqa: S108
     assert not [path for path in left if path.exists()]

@@ -16,9 +16,7 @@ for path in glob.glob("/proc/[0-9]*"):
     if pid == os.getpid():
         continue
     try:
-        with open(f"{path}/mem", "rb", buffering=0) as memory:
-            memory.seek(0x400000)
-            memory.read(16)
+        open(f"{path}/mem", "rb", buffering=0).close()  # it is here that the kernel says no
         words.append("memory of another process")
     except OSError:
         pass
