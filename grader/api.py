@@ -6,7 +6,9 @@ sentence; what a submission does is never an exception.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -68,7 +70,7 @@ def grade(
     bundle_dir: StrPath | None = None,
     min_tier: Tier | None = None,
 ) -> list[Grade]:
-    """Grade submissions one by one, in their order, and write nothing.
+    """Grade submissions, and write nothing; their grades, in their order.
 
     Args:
         assignment: the lab.
@@ -80,17 +82,21 @@ def grade(
     Raises:
         GraderError: a submission cannot be read or run for our own reasons.
     """
-    from grader import batch
+    from grader import batch, keys
 
     read = [
         each if isinstance(each, Submission) else read_submission(assignment, each)
         for each in submissions
     ]
     folder = Path(bundle_dir) if bundle_dir is not None else None
+    where: dict[tuple[str, str, datetime | None], list[int]] = defaultdict(list)
+    for place, each in enumerate(read):  # those with the same key have the same grade
+        where[each.student, keys.of_submission(each), each.handed_in].append(place)
+    grades: dict[int, Grade] = {}
     with batch.open_runner(assignment, folder, min_tier) as runner:
-        return [
-            graded for each in read for graded, _ in batch.grade_all(assignment, [each], runner)
-        ]
+        for made, _ in batch.grade_all(assignment, read, runner):
+            grades[where[made.student, made.digest, made.handed_in].pop()] = made
+    return [grades[place] for place in range(len(read))]
 
 
 def check(lab: str, path: StrPath, *, seconds: float | None = None) -> Grade:
