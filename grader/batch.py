@@ -17,11 +17,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from grader import bundles, checks, compared, diagnose, guarded, keys, records, score
+from grader import bundles, checks, compared, diagnose, guarded, keys, score
 from grader.judges import Judge, Judges
 from grader.known import known as make_known
 from grader.mistakes import NONE, Mistakes, wrong
-from grader.records import Assignment, Case, Grade, Run, SandboxError, Submission, Tier
+from grader.records import Assignment, Case, Check, Grade, Run, SandboxError, Submission, Tier
 from grader.runner import Runner
 
 #: Starts a submission's run in a case.
@@ -29,7 +29,7 @@ Submit = Callable[[Assignment, Case, Submission], "Future[Run]"]
 #: A run that is kept from before, by case, digest of the submission and digest of its world.
 Kept = Callable[[Case, str, str], Run | None]
 #: Asks the checks about runs.
-Asked = Callable[[tuple[Run, ...]], tuple[tuple[records.Check, ...], dict[str, Any]]]
+Asked = Callable[[tuple[Run, ...]], tuple[tuple[Check, ...], dict[str, Any]]]
 #: Starts the judging of a submission's runs.
 Start = Callable[[Submission, tuple[Run, ...]], "Future[tuple[Grade, Any]]"]
 #: What is done with a grade and pytest's report of it, where they were made.

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from grader import classpage, render, store
+from grader import classpage, render
+from grader.files import write
 from grader.plain import clean, points
 from grader.records import Assignment
 from grader.words import words
@@ -83,8 +84,8 @@ def save(out: Path, assignment: Assignment) -> Path:
     folder = out / assignment.name
     found = rows(out, assignment)
     page = folder / "index.html"
-    store.write(page, _page(assignment, found))
-    store.write(folder / "grades.csv", _csv(assignment, found))
+    write(page, _page(assignment, found))
+    write(folder / "grades.csv", _csv(assignment, found))
     return page
 
 
@@ -101,7 +102,7 @@ def save_anonymous(out: Path, assignment: Assignment) -> Path:
         for row in found
     ]
     page = out / assignment.name / "anonymous.html"
-    store.write(page, _page(assignment, sorted(coded, key=lambda row: str(row["student"]))))
+    write(page, _page(assignment, sorted(coded, key=lambda row: str(row["student"]))))
     return page
 
 
@@ -115,7 +116,7 @@ def code_of(student: str, secret: bytes) -> str:
 def _secret(out: Path) -> bytes:
     path = out / _CODES
     if not path.exists():
-        store.write(path, secrets.token_bytes(32))
+        write(path, secrets.token_bytes(32))
         path.chmod(0o600)
     return path.read_bytes()
 

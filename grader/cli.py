@@ -343,7 +343,7 @@ def verify(
     as_json: _Json = False,
 ) -> None:
     """Grade the grader: every file of known grade must get it. Exit status 1 where one does not."""
-    from grader import batch, matrix, mutation, store
+    from grader import batch, files, matrix, mutation
     from grader import verify as verifier
     from grader.assignment import load
     from grader.home import labs as names
@@ -364,7 +364,7 @@ def verify(
             _out.print(matrix.tables(found, tested))
     if out is not None:
         out.parent.mkdir(parents=True, exist_ok=True)
-        store.write(out, matrix.page(done))
+        files.write(out, matrix.page(done))
     if as_json:
         _print_json(matrix.as_json(done))
     if not all(matrix.holds(*pair) for pair in done):
@@ -427,12 +427,12 @@ def _need_results(out: Path, lab: str) -> None:
 
 def _calibrate(assignment: Assignment, runner: Runner, draws: int) -> None:
     """Write a lab's bands, and say what they cannot do."""
-    from grader import calibrate, store
+    from grader import calibrate, files
     from grader.bands import as_toml, path_of
 
     made = calibrate.calibrate(assignment, runner, draws)
     path = path_of(assignment.folder)
-    store.write(path, as_toml(made.bands, assignment.name))
+    files.write(path, as_toml(made.bands, assignment.name))
     _err.print(Text(f"bands: {path}"), soft_wrap=True)
     for problem in made.problems:
         _err.print(Text(problem, style="red"), soft_wrap=True)

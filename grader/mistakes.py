@@ -2,7 +2,7 @@
 
 Each file is a whole submission with one mistake in it. The first sentence of its docstring says to
 the student what was done. Its runs are made like the reference's and kept with them; they are made
-when first asked for, since a class without a lost point needs none.
+when first asked for.
 """
 
 from __future__ import annotations

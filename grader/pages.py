@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grader import render, store
+from grader import files, render, store
 from grader.feedback import feedback
 from grader.records import Assignment, Grade, GraderError, Run, Submission
 
@@ -25,7 +25,7 @@ def write(folder: Path, assignment: Assignment, grade: Grade, submission: Submis
     """Write a student's pages into their folder."""
     shown = feedback(assignment, grade, submission)
     for name in NAMES:
-        store.write(folder / name, render.page(name, shown, assignment.templates))
+        files.write(folder / name, render.page(name, shown, assignment.templates))
 
 
 def rewrite(results: Results, assignment: Assignment) -> int:

@@ -26,6 +26,7 @@ import filelock
 
 from grader import keys, pages, store
 from grader.codec import WireError
+from grader.files import UNFINISHED, write
 from grader.records import (
     TIERS,
     Assignment,
@@ -60,7 +61,7 @@ class Results:
             raise GraderError(
                 f"{self.folder}: another grader is writing there; wait, or give another --out"
             ) from None
-        for torn in self.folder.rglob(f".*{store.UNFINISHED}"):
+        for torn in self.folder.rglob(f".*{UNFINISHED}"):
             torn.unlink()
         for entry in _read_journal(self._journal):
             self._note(entry)
@@ -270,14 +271,14 @@ def _save_submission(folder: Path, submission: Submission, *, again: bool) -> No
         "handed_in": submission.handed_in.isoformat() if submission.handed_in else None,
         "files": list(submission.files),
     }
-    store.write(folder / "submission.json", json.dumps(about, indent=1))
+    write(folder / "submission.json", json.dumps(about, indent=1))
 
 
 def _keep_former(folder: Path) -> None:
     kept = folder / "former"
     kept.mkdir(exist_ok=True)
     number = 1 + len(list(kept.glob("*.json")))
-    store.write(kept / f"{number}.json", (folder / "grade.json").read_bytes())
+    write(kept / f"{number}.json", (folder / "grade.json").read_bytes())
 
 
 def _essence(grade: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,8 +11,7 @@ import safetensors.torch
 import torch
 
 from grader import codec
-from grader.files import UNFINISHED as UNFINISHED
-from grader.files import write as write
+from grader.files import write
 from grader.records import Check, Compared, Grade, Run, Series
 
 VERSION = 1

@@ -14,7 +14,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader import codec, store
+from grader import codec, files, store
 from grader.codec import WireError
 from grader.records import Check, Grade, Run
 from test_codec import mutants, same, values
@@ -133,7 +133,7 @@ def test_surrogates_do_no_harm(tmp_path: Path) -> None:
     assert store.load_run(tmp_path / "runs" / "public").output == text
     for path in tmp_path.rglob("*.json"):
         _strict(path.read_text("utf-8"))
-    store.write(tmp_path / "page.html", text)
+    files.write(tmp_path / "page.html", text)
     assert (tmp_path / "page.html").read_text("utf-8") == "half ? of a character"
 
 
@@ -183,7 +183,7 @@ def test_damaged_tensors_are_told_as_such(tmp_path: Path, damage: bytes) -> None
 def test_write_replaces_and_leaves_nothing_beside(tmp_path: Path) -> None:
     path = tmp_path / "grade.json"
     for content in ("old", "new é", b"\x00\xff"):
-        store.write(path, content)
+        files.write(path, content)
         assert path.read_bytes() == (content.encode() if isinstance(content, str) else content)
         assert _files(tmp_path) == ["grade.json"]
     assert path.stat().st_mode & 0o777 == 0o644
@@ -202,20 +202,20 @@ def test_write_that_is_stopped_leaves_the_old_file_alone(
     tmp_path: Path, moment: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "grade.json"
-    store.write(path, "old")
+    files.write(path, "old")
     with monkeypatch.context() as patch:
         patch.setattr(moment, _stop)
         with pytest.raises(_Stopped):
-            store.write(path, "new")
+            files.write(path, "new")
     assert path.read_text("utf-8") == "old"
     assert _files(tmp_path) == ["grade.json"]
 
 
 def test_content_that_cannot_be_written_leaves_the_old_file_alone(tmp_path: Path) -> None:
     path = tmp_path / "grade.json"
-    store.write(path, "old")
+    files.write(path, "old")
     with pytest.raises(TypeError):
-        store.write(path, ["no", "bytes"])  # type: ignore[arg-type]
+        files.write(path, ["no", "bytes"])  # type: ignore[arg-type]
     assert path.read_text("utf-8") == "old"
     assert _files(tmp_path) == ["grade.json"]
 
@@ -223,7 +223,7 @@ def test_content_that_cannot_be_written_leaves_the_old_file_alone(tmp_path: Path
 def test_folder_in_the_place_of_the_file(tmp_path: Path) -> None:
     (tmp_path / "grade.json").mkdir()
     with pytest.raises(OSError, match=r"grade\.json"):
-        store.write(tmp_path / "grade.json", "new")
+        files.write(tmp_path / "grade.json", "new")
     assert _files(tmp_path) == []
 
 
