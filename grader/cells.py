@@ -43,6 +43,19 @@ def split(source: bytes) -> Iterator[bytes]:
     yield b"\n" * start + b"\n".join(lines[start:])
 
 
+def by_cell(source: str) -> dict[str, list[str]] | None:
+    """The lines of each cell of such a script, by its name in messages; None for another script."""
+    if not source.startswith(HEAD):
+        return None
+    found: dict[str, list[str]] = {}
+    for line in source.split("\n"):
+        if mark := _MARK.match(line):
+            found[f"cell {mark[1]}"] = []
+        elif found:
+            next(reversed(found.values())).append(line)
+    return found
+
+
 def place(lines: Sequence[str], line: int) -> str | None:
     """Where a line of such a script stands, as "cell 7, line 3"; None for another script."""
     if "".join(lines[:3]) != HEAD:

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
+from grader import cells
 from grader.assignment import probe_sources
 from grader.records import Assignment, Check, Submission
 
@@ -85,13 +86,18 @@ class Excerpts:
 
 
 def _files(submission: Submission) -> dict[str, list[str]]:
-    """The lines of the Python files, the entry's first."""
+    """The lines of the Python files, the entry's first; a notebook's cells, the last one first."""
     names = [name for name in submission.files if name.endswith(".py")]
     names.sort(key=lambda name: name != submission.entry)
-    return {
-        name: submission.files[name][:_MAX_BYTES].decode("utf-8", "replace").splitlines()
-        for name in names[:_MAX_FILES]
-    }
+    found: dict[str, list[str]] = {}
+    for name in names[:_MAX_FILES]:
+        text = submission.files[name][:_MAX_BYTES].decode("utf-8", "replace")
+        by_cell = cells.by_cell(text)
+        if by_cell is None:
+            found[name] = text.splitlines()
+        else:
+            found |= reversed(by_cell.items())  # what is set twice has its last value
+    return found
 
 
 def _defined(lines: list[str]) -> dict[str, int]:

@@ -26,6 +26,7 @@ _QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'(?!\w)|\"(?:[^\"\\]|\\.)*\"|`[^`]*`")
 _NUMBER = re.compile(r"(?<!\w)[-+]?\.?\d[\w.,+-]*%?")
 _LITERALS = frozenset({"true", "false", "none", "nan", "inf"})
 _WORD = re.compile(r"\w+")
+_CELL = re.compile(r"cell \d{1,4}")
 _PLACE = re.compile(r"^  ([^\s:][^:\n]*), line (\d+)\b", re.MULTILINE)
 
 
@@ -91,7 +92,11 @@ def _raised(message: str, files: Collection[str]) -> str:
     name = re.split(r"\W", message, maxsplit=1)[0]
     kind = getattr(builtins, name, None) if name else None
     known = isinstance(kind, type) and issubclass(kind, BaseException)
-    places = [f"  {file}, line {line}" for file, line in _PLACE.findall(message) if file in files]
+    places = [
+        f"  {file}, line {line}"
+        for file, line in _PLACE.findall(message)
+        if file in files or _CELL.fullmatch(file)
+    ]
     return "\n".join([name if known else GAP, *places])
 
 

@@ -15,7 +15,7 @@ import torch
 from rich.console import Console
 
 from conftest import ROOT
-from grader import plots, render, store
+from grader import cells, plots, render, store
 from grader.assignment import load
 from grader.compare import close, noting, within
 from grader.compared import MAX_ROWS, compared
@@ -199,6 +199,20 @@ def test_lines_that_a_traceback_names_come_first() -> None:
     found = Excerpts(_lab(), SUBMISSION).of(_check(probes=("views",), message=message))
     assert [(file, first) for file, first, _, _ in found] == [("layers.py", 13), ("more.py", 1)]
     assert '>   13      raise ValueError("no")' in found[0][3]
+
+
+def test_lines_of_a_notebook_are_told_by_cell() -> None:
+    script = cells.join(
+        [(1, "T = V = 1"), (3, "x = 0\ndef views(df):\n    return 1"), (7, "T = 2\n\nraise E")]
+    )
+    lab = Excerpts(_lab(), Submission("ada", {"layers.py": script.encode()}, "layers.py"))
+    (views,), (last_set,) = lab.of(_check(probes=("views",))), lab.of(_check(probes=("T",)))
+    assert views[:3] == ("cell 3", 2, 3)
+    assert "def views(df):" in views[3]
+    assert last_set[:3] == ("cell 7", 1, 1)
+    (raised,) = lab.of(_check(message="E: no\n  cell 7, line 3: raise E\n  cell 2, line 1: y"))
+    assert raised[:3] == ("cell 7", 3, 3)
+    assert ">    3  raise E" in raised[3]
 
 
 @pytest.mark.parametrize(
@@ -410,6 +424,8 @@ def test_what_a_submission_raises_carries_nothing_out_of_a_hidden_run() -> None:
     )
     found = _told("message", fault, {"views": fault})
     assert found["message"] == "ValueError\n  layers.py, line 13"
+    cell = "ValueError: my card\n  cell 7, line 3: my card\n  cell my card, line 2: x"
+    assert _told("message", cell, {"views": cell})["message"] == "ValueError\n  cell 7, line 3"
     own = "QueryIsWhereIsMyCard: x"
     assert _told("message", own, {"views": own})["message"] == GAP
 
