@@ -20,7 +20,7 @@ from grader.records import Assignment, GraderError
 from grader.tree import Refused, Tree, listed
 
 #: Names of files in the folder of results, where each student has a folder.
-_TAKEN = {"index.html", "grades.csv", "journal.jsonl"}
+_TAKEN = {"index.html", "anonymous.html", "grades.csv", "journal.jsonl"}
 
 
 @dataclass(frozen=True)

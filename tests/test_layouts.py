@@ -194,7 +194,7 @@ def test_layout_that_is_none(lab: Assignment, tmp_path: Path) -> None:
         find(lab, [tmp_path / "class"], layout="gradescope")
 
 
-@pytest.mark.parametrize("name", ["grades.csv", "index.html", "x" * 250])
+@pytest.mark.parametrize("name", ["grades.csv", "index.html", "anonymous.html", "x" * 250])
 def test_names_that_no_student_can_have(lab: Assignment, tmp_path: Path, name: str) -> None:
     (tmp_path / "roster.csv").write_text(f"student,login\n{name},ada\n", "utf-8")
     written(tmp_path / "class", {"ada/pieces.py": WORK, "ben/pieces.py": WORK})
