@@ -103,24 +103,28 @@ def grade_all(
     count = means.workers or processors()
     expected = make_known(assignment, runner.bundles, runner.run_case)
     mistakes = wrong(assignment, expected, runner.bundles, runner.run_case, count)
-    mistakes.differences()  # made once, for all judges
+    mistakes.differences()  # made once, for all judges, and so is the next
+    mistakes.lost()
     worlds = worlds_of(assignment, runner.bundles)
     gc.collect()
     gc.freeze()  # pytest collects garbage twice a session, over all that was ever loaded
-    here = count if means.submit is None else processors()
-    judges = Judges(_bench(assignment, expected, mistakes, then), here)
-    pool = ThreadPoolExecutor(max_workers=here)
+    # Where each processor has a run to make, checks take turns with runs; else they need not wait.
+    free = min(count, processors() - (count if means.submit is None else 0))
+    pool = ThreadPoolExecutor(count)
+    judging = ThreadPoolExecutor(free) if free > 0 else pool
+    judges = Judges(_bench(assignment, expected, mistakes, then), free if free > 0 else count)
     submit = means.submit or (lambda *run: pool.submit(runner.run_case, *run))
     flight = _Flight(assignment, worlds, kept, submit, means.retries)
 
     def graded() -> Iterator[tuple[Grade, Any]]:
         try:
             yield from flight.passed(
-                submissions, _AHEAD * count, lambda *runs: pool.submit(judges.judge, *runs)
+                submissions, _AHEAD * count, lambda *runs: judging.submit(judges.judge, *runs)
             )
         finally:
             flight.cancel()
-            pool.shutdown(wait=False, cancel_futures=True)
+            for threads in (pool, judging):
+                threads.shutdown(wait=False, cancel_futures=True)
             judges.close()
         if flight.failed:
             raise SandboxError("; ".join(flight.failed))

@@ -141,6 +141,7 @@ def _arguments(assignment: Assignment, files: list[Path]) -> list[str]:
     return [
         *map(str, files),
         "--json-report-file=none",
+        *("--json-report-omit", "log", "streams", "keywords"),  # there are none
         "--import-mode=importlib",
         "--tb=native",  # pytest's own parses the source of each frame
         f"--rootdir={assignment.folder.parent.parent}",

@@ -1,7 +1,7 @@
 """Values as frames: a JSON header and safetensors bytes, read as if an enemy had written them.
 
     frame  = magic, u32 header length, u64 payload length, header, payload   (little-endian)
-    header = JSON object; a value in it is plain, or one of {"list": [...]},
+    header = JSON object; a value in it is plain, a list of values, or one of
              {"dict": [[key, value], ...]}, {"float": "nan" | "inf" | "-inf"},
              {"tensor": "<name in the payload>"}
 
@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import math
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,9 @@ MAX_PAYLOAD = 64 * 1024 * 1024
 MAX_INDEX = 1024 * 1024  #: of a payload's own list of tensors
 MAX_DEPTH = 20
 MAX_AXES = 8
+
+#: What most lists and dicts hold, and means the same on both sides: taken as it is, all at once.
+_SIMPLE = {bool, int, type(None)}
 
 DTYPES: Mapping[str, torch.dtype] = {
     "BOOL": torch.bool,
@@ -70,7 +73,7 @@ def encode(value: object, tensors: dict[str, torch.Tensor], depth: int = 0) -> o
         number: float = value  # type: ignore[assignment]
         return number if math.isfinite(number) else {"float": str(number)}
     if kind in (list, tuple):
-        return {"list": [encode(item, tensors, depth + 1) for item in value]}  # type: ignore[attr-defined]
+        return _items(value, tensors, depth)  # type: ignore[arg-type]
     if kind is dict:
         return {"dict": _pairs(value, tensors, depth)}  # type: ignore[arg-type]
     if isinstance(value, np.generic) and kind is not np.longdouble:  # whose item is itself
@@ -84,9 +87,18 @@ def encode(value: object, tensors: dict[str, torch.Tensor], depth: int = 0) -> o
     raise TypeError(f"a {kind.__module__}.{kind.__qualname__}, which is no plain value or tensor")
 
 
+def _items(value: Sequence[object], tensors: dict[str, torch.Tensor], depth: int) -> list[object]:
+    if depth < MAX_DEPTH and set(map(type, value)) <= {*_SIMPLE, str}:
+        return list(value)
+    return [encode(item, tensors, depth + 1) for item in value]
+
+
 def _pairs(
     value: dict[object, object], tensors: dict[str, torch.Tensor], depth: int
 ) -> list[list[object]]:
+    if set(map(type, value)) <= {str}:  # which cannot be the same
+        items = _items(list(value.values()), tensors, depth)
+        return list(map(list, zip(value, items, strict=True)))
     pairs = [_pair(key, item, tensors, depth) for key, item in value.items()]
     if len({str(key) for key, _ in pairs}) < len(pairs):
         raise TypeError("a dict with two keys that are the same as text")
@@ -210,17 +222,17 @@ def decode(encoded: object, payload: bytes, depth: int = 0) -> Value:
 def _decode(encoded: object, tensors: dict[str, torch.Tensor], depth: int) -> Value:
     if depth > MAX_DEPTH:
         raise WireError(f"a value nested more than {MAX_DEPTH} deep")
+    if isinstance(encoded, str):
+        return _text(encoded)
     if isinstance(encoded, float) and not math.isfinite(encoded):
         raise WireError("a number too large for JSON")
-    if isinstance(encoded, str):
-        return encoded.encode("utf-8", "replace").decode("utf-8")
-    if encoded is None or isinstance(encoded, (bool, int, float)):
+    if encoded is None or isinstance(encoded, (int, float)):
         return encoded
+    if isinstance(encoded, list):
+        return _decode_list(encoded, tensors, depth)
     if not isinstance(encoded, dict) or len(encoded) != 1:
         raise WireError("a value of no known form")
     ((form, body),) = encoded.items()
-    if form == "list" and isinstance(body, list):
-        return [_decode(item, tensors, depth + 1) for item in body]
     if form == "dict" and isinstance(body, list):
         return _decode_dict(body, tensors, depth)
     if form == "float" and body in ("nan", "inf", "-inf"):
@@ -230,12 +242,23 @@ def _decode(encoded: object, tensors: dict[str, torch.Tensor], depth: int) -> Va
     raise WireError(f"a value of the unknown form {form[:40]!r}")
 
 
+def _text(encoded: str) -> str:
+    """Text without the halves of characters that JSON can hold and files cannot."""
+    return encoded if encoded.isascii() else encoded.encode("utf-8", "replace").decode("utf-8")
+
+
+def _decode_list(body: list[Any], tensors: dict[str, torch.Tensor], depth: int) -> list[Value]:
+    if depth < MAX_DEPTH and set(map(type, body)) <= {*_SIMPLE, str}:
+        return [_text(item) if type(item) is str else item for item in body]
+    return [_decode(item, tensors, depth + 1) for item in body]
+
+
 def _decode_dict(body: list[Any], tensors: dict[str, torch.Tensor], depth: int) -> dict[str, Value]:
     found: dict[str, Value] = {}
     for pair in body:
         if not isinstance(pair, list) or len(pair) != 2 or not isinstance(pair[0], str):
             raise WireError("a dict that is no list of pairs")
-        key = pair[0].encode("utf-8", "replace").decode("utf-8")
+        key = _text(pair[0])
         if key in found:
             raise WireError("a dict with a key twice")
         found[key] = _decode(pair[1], tensors, depth + 1)

@@ -186,11 +186,16 @@ def _same_keys(actual: list[str], expected: list[str], what: str) -> None:
         raise Mismatch(f"{what}: {'; '.join(told)}")
 
 
+def is_number(text: str) -> bool:
+    """Whether a text is a number and nothing else."""
+    return _NUMBER.fullmatch(text.strip()) is not None
+
+
 def number(value: Value, what: str) -> float:
     """A number that came as a number, as its text, or as a tensor of one entry."""
     if isinstance(value, torch.Tensor) and value.numel() == 1 and value.dtype != torch.bool:
         value = value.item()
-    if isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
+    if isinstance(value, str) and is_number(value):
         value = float(value)
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise Mismatch(f"{what}: expected a number, got {_show(value)}")

@@ -223,7 +223,8 @@ def _diagnosed(
 
 def _loses(one: Found, check: Check, mistakes: Mistakes) -> bool:
     """Whether a mistake by itself loses this check."""
-    return any((check.name, check.case) in mistakes.lost(name) for name in one.name.split(" or "))
+    lost = mistakes.lost()
+    return any((check.name, check.case) in lost.get(name, ()) for name in one.name.split(" or "))
 
 
 def _general(check: Check, mine: Answers, ours: Answers) -> dict[str, str]:

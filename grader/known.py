@@ -82,7 +82,7 @@ def kept_run(
     """A run of one of our own solutions: from the cache, or made now and, if it ended, kept."""
     world = keys.of_world(assignment, case, bundles[case.bundle])
     digest = keys.of_submission(solution)
-    kept = _cache() / assignment.name / f"{case.name}-{world[:16]}-{digest[:16]}"
+    kept = cache() / assignment.name / f"{case.name}-{world[:16]}-{digest[:16]}"
     try:
         return store.load_run(kept)
     except (OSError, ValueError, WireError):
@@ -94,5 +94,6 @@ def kept_run(
     return run
 
 
-def _cache() -> Path:
+def cache() -> Path:
+    """Where runs of our own solutions are kept."""
     return platformdirs.user_cache_path("torch-grader") / "known"

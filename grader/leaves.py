@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
 import torch
 
-from grader.compare import Mismatch, number
+from grader.compare import Mismatch, is_number, number
 from grader.records import Run, Value
 
 #: The largest difference at which two numbers are the same: the loosest that a lab's checks allow.
@@ -37,24 +37,26 @@ Leaf: TypeAlias = "torch.Tensor | Words"
 
 def leaves(value: Value, path: str = "") -> dict[str, Leaf]:
     """The leaves of a value by path, such as `[mean 0][rows]`."""
+    return dict(_leaves(value, path))
+
+
+def _leaves(value: Value, path: str) -> Iterator[tuple[str, Leaf]]:
     if isinstance(value, dict) and value:
-        found: dict[str, Leaf] = {}
         for key, item in value.items():
-            found |= leaves(item, f"{path}[{key}]")
-        return found
-    if isinstance(value, list) and value:
+            yield from _leaves(item, f"{path}[{key}]")
+    elif isinstance(value, list) and value:
         if (vector := _numbers(value)) is not None:
-            return {path: vector}
-        if all(isinstance(item, str) for item in value):
-            return {path: Words(tuple(map(str, value)))}
-        found = {}
-        for i, item in enumerate(value):
-            found |= leaves(item, f"{path}[{i}]")
-        return found
-    if isinstance(value, torch.Tensor):
-        return {path: value}
-    single = _numbers([value])
-    return {path: Words((str(value),)) if single is None else single[0]}
+            yield path, vector
+        elif set(map(type, value)) <= {str}:
+            yield path, Words(tuple(map(str, value)))
+        else:
+            for i, item in enumerate(value):
+                yield from _leaves(item, f"{path}[{i}]")
+    elif isinstance(value, torch.Tensor):
+        yield path, value
+    else:
+        single = _numbers([value])
+        yield path, Words((str(value),)) if single is None else single[0]
 
 
 def answers(run: Run) -> dict[str, dict[str, Leaf]]:
@@ -67,10 +69,11 @@ def answers(run: Run) -> dict[str, dict[str, Leaf]]:
 
 def _numbers(values: list[Value]) -> torch.Tensor | None:
     """A list of numbers, or of their texts, as a vector `[n]`; None where one is no number."""
-    whole = [value for value in values if type(value) is int]
-    if len(whole) == len(values) and max(map(abs, whole)) < 2**53:
-        return torch.tensor(whole, dtype=torch.int64)  # what most lists are, at once
-    if not {type(value) for value in values} <= {int, float, str}:
+    kinds = set(map(type, values))
+    if kinds == {int} and max(abs(int(value)) for value in values) < 2**53:  # type: ignore[arg-type]
+        return torch.tensor(values, dtype=torch.int64)  # what most lists are, at once
+    words = (value for value in values if isinstance(value, str))
+    if not kinds <= {int, float, str} or not all(map(is_number, words)):
         return None
     found = []
     for value in values:
@@ -86,8 +89,11 @@ def gap(mine: Leaf | None, theirs: Leaf | None) -> float | None:
     if isinstance(mine, torch.Tensor) and isinstance(theirs, torch.Tensor):
         if mine.shape != theirs.shape:
             return None
-        largest = float(distance(mine, theirs).max()) if mine.numel() else 0.0
-        return largest if largest <= _closeness(mine, theirs) else None
+        if bool((mine == theirs).all()):
+            return 0.0
+        allowed = _closeness(mine, theirs)
+        largest = float(distance(mine, theirs).max()) if allowed else math.inf
+        return largest if largest <= allowed else None
     texts = not isinstance(mine, torch.Tensor) and not isinstance(theirs, torch.Tensor)
     return 0.0 if texts and mine == theirs else None
 

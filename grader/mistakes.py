@@ -8,7 +8,9 @@ when first asked for.
 from __future__ import annotations
 
 import ast
+import contextlib
 import functools
+import json
 import re
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -16,15 +18,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from grader import asked, checks
+from grader import asked, checks, files, keys
 from grader.bundles import Bundle
-from grader.known import RunCase, kept_run
+from grader.known import RunCase, cache, kept_run
 from grader.leaves import Difference, Leaf, answers, difference
 from grader.printed import PrintedDifference, printed, printed_difference
 from grader.records import Assignment, AssignmentError, Run, Submission
 
 #: What was asked: a case and a probe, or `asked.OUTPUT` for what was printed.
 Question: TypeAlias = tuple[str, str]
+Lost: TypeAlias = frozenset[tuple[str, str]]
 Differences: TypeAlias = Mapping[Question, Difference | PrintedDifference]
 
 
@@ -34,13 +37,13 @@ class Mistakes:
 
     told: Mapping[str, str]  #: what was done, in a sentence to the student
     differences: Callable[[], Mapping[str, Differences]]  #: from the reference, by name
-    lost: Callable[[str], frozenset[tuple[str, str]]]  #: checks and cases that one loses
+    lost: Callable[[], Mapping[str, Lost]]  #: the checks and cases that each loses
     #: takes the reference's answers in a case apart; once, where it can
     ours: Callable[[Run], Mapping[str, Mapping[str, Leaf]]] = answers
 
 
 #: Where no mistake is known, as in a student's copy.
-NONE = Mistakes({}, dict, lambda _: frozenset())
+NONE = Mistakes({}, dict, dict)
 
 
 def wrong(
@@ -95,15 +98,32 @@ def wrong(
         return {name: compared(of_cases, expected, ours) for name, of_cases in runs().items()}
 
     @functools.cache
-    def checker() -> checks.Checker:
-        return checks.Checker(assignment, expected).__enter__()
-
-    @functools.cache
-    def lost(name: str) -> frozenset[tuple[str, str]]:
-        found, _ = checker().check(tuple(runs()[name].values()))
-        return frozenset((one.name, one.case) for one in found if one.status != "passed")
+    def lost() -> Mapping[str, Lost]:
+        return _lost(assignment, expected, runs)
 
     return Mistakes(told, differences, lost, ours)
+
+
+def _lost(
+    assignment: Assignment,
+    expected: Mapping[str, Run],
+    runs: Callable[[], Mapping[str, Mapping[str, Run]]],
+) -> Mapping[str, Lost]:
+    """The checks that each mistake loses: kept in the cache, as its runs are."""
+    digest = keys.of_checks(assignment, expected)
+    kept = cache() / assignment.name / f"lost-{digest}.json"
+    with contextlib.suppress(OSError, ValueError, AttributeError, TypeError):
+        body = json.loads(kept.read_text("utf-8"))
+        return {name: frozenset((check, case) for check, case in of) for name, of in body.items()}
+    with checks.Checker(assignment, expected) as checker:
+        found = {name: checker.check(tuple(of.values()))[0] for name, of in runs().items()}
+    lost = {
+        name: sorted((one.name, one.case) for one in of if one.status != "passed")
+        for name, of in found.items()
+    }
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    files.write(kept, json.dumps(lost))
+    return {name: frozenset(of) for name, of in lost.items()}
 
 
 def compared(

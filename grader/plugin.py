@@ -10,6 +10,7 @@ import inspect
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
+from types import TracebackType
 from typing import Any, TypeAlias
 
 import pytest
@@ -141,14 +142,14 @@ class Plugin:
         """Run all checks for each round."""
         if self.problem or not session.items:
             return None
+        plugins = session.config.pluginmanager
+        plugins.unregister(plugins.getplugin("terminalreporter"))  # it keeps every report
         for runs, done in self._rounds:
             self._runs = runs
             self.reporter.__init__(session.config)  # begins a new report
             self.reporter.pytest_sessionstart(session)
             self._run_all(session)
             self.reporter.pytest_sessionfinish(session)
-            terminal = session.config.pluginmanager.getplugin("terminalreporter")
-            terminal.stats.clear()  # where every report is kept to the end
             done(self.reporter.report)
         return True
 
@@ -175,6 +176,21 @@ class Plugin:
         if credit is not None and credit.problems:
             raise StudentFault("\n".join(credit.problems))
         return result
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Iterator[Any]:
+        """Tell of what went wrong in the check, and not of the twenty calls that led there."""
+        if call.excinfo is not None:
+            problem = call.excinfo.value
+            trace: TracebackType | None = call.excinfo.tb
+            while trace and trace.tb_frame.f_code.co_filename != str(item.path):
+                trace = trace.tb_next
+            if trace:
+                found = (type(problem), problem.with_traceback(trace), trace)
+                call.excinfo = pytest.ExceptionInfo.from_exc_info(found)
+        return (yield)
 
     @pytest.hookimpl
     def pytest_json_runtest_metadata(self, item: pytest.Item, call: pytest.CallInfo[None]) -> Any:

@@ -140,6 +140,8 @@ class Run:
     tier: Tier | None = None  #: how strongly it was confined, None where nothing was run
     submission: str = ""  #: digest of the files that ran, see `keys`
     world: str = ""  #: digest of all else that it depends on
+    #: itself as it is stored, where that is there already; a changed copy has none
+    packed: tuple[str, bytes] | None = field(default=None, init=False, compare=False, repr=False)
 
 
 @dataclass(frozen=True)

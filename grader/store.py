@@ -78,7 +78,7 @@ def _check(body: dict[str, Any]) -> Check:
 def save_grade(folder: Path, grade: Grade, report: dict[str, Any]) -> None:
     """Write a student's grade and pytest's report into their folder."""
     texts = {
-        "report.json": json.dumps(report, indent=1, default=str, allow_nan=False),
+        "report.json": json.dumps(report, default=str, allow_nan=False),
         "grade.json": json.dumps(grade_as_json(grade), indent=1, allow_nan=False),
     }
     for name, text in texts.items():
@@ -108,10 +108,12 @@ def load_run(path: Path) -> Run:
 
 def as_pair(run: Run) -> tuple[str, bytes]:
     """A run as JSON, and its tensors as safetensors."""
+    if run.packed is not None:
+        return run.packed
     tensors: dict[str, torch.Tensor] = {}
     body = {**vars(run), "values": codec.encode(dict(run.values), tensors, depth=-1)}
     body["notices"] = list(run.notices)
-    return json.dumps(body, indent=1, allow_nan=False), safetensors.torch.save(tensors)
+    return json.dumps(body, allow_nan=False), safetensors.torch.save(tensors)
 
 
 def from_pair(text: str, payload: bytes) -> Run:
@@ -125,6 +127,8 @@ def from_pair(text: str, payload: bytes) -> Run:
         values = codec.decode(body.pop("values"), payload, depth=-1)
         if not isinstance(values, dict):
             raise codec.WireError("values that are no dict")
-        return Run(**{**body, "values": values, "notices": tuple(body["notices"])})
+        run = Run(**{**body, "values": values, "notices": tuple(body["notices"])})
+        object.__setattr__(run, "packed", (text, payload))
+        return run
     except (AttributeError, KeyError, TypeError, RecursionError) as problem:
         raise codec.WireError(str(problem)) from None

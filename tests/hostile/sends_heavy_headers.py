@@ -19,5 +19,5 @@ def send(text):
 
 
 for number in range(100):
-    lists = b"[" + b'{"list": []},' * 150_000 + b"0]"
-    send(b'{"kind": "value", "probe": "p%d", "value": {"list": %s}}' % (number, lists))
+    lists = b"[" + b'[],{"dict": []},' * 130_000 + b"0]"
+    send(b'{"kind": "value", "probe": "p%d", "value": %s}' % (number, lists))
