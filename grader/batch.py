@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from grader import bundles, checks, compared, diagnose, guarded, keys, score
+from grader import bundles, checks, compared, diagnose, guarded, keys, score, store
 from grader.judges import Judge, Judges
 from grader.known import known as make_known
 from grader.mistakes import NONE, Mistakes, wrong
@@ -28,14 +28,18 @@ from grader.runner import Runner
 Submit = Callable[[Assignment, Case, Submission], "Future[Run]"]
 #: A run that is kept from before, by case, digest of the submission and digest of its world.
 Kept = Callable[[Case, str, str], Run | None]
+#: What the checks say of a submission's runs, and pytest's report of it.
+Verdicts = tuple[tuple[Check, ...], dict[str, Any]]
 #: Asks the checks about runs.
-Asked = Callable[[tuple[Run, ...]], tuple[tuple[Check, ...], dict[str, Any]]]
+Asked = Callable[[tuple[Run, ...]], Verdicts]
 #: Starts the judging of a submission's runs.
 Start = Callable[[Submission, tuple[Run, ...]], "Future[tuple[Grade, Any]]"]
 #: What is done with a grade and pytest's report of it, where they were made.
 Then = Callable[[Submission, Grade, dict[str, Any]], Any]
 #: Submissions taken up at a time, for each worker: so many that no worker waits for us.
 _AHEAD = 4
+#: Verdicts that each judge remembers.
+_REMEMBERED = 100
 #: So many submissions in a row may fail for our own reasons before we give up.
 _MAX_FAILED = 3
 
@@ -108,11 +112,11 @@ def grade_all(
     worlds = worlds_of(assignment, runner.bundles)
     gc.collect()
     gc.freeze()  # pytest collects garbage twice a session, over all that was ever loaded
-    # Where each processor has a run to make, checks take turns with runs; else they need not wait.
-    free = min(count, processors() - (count if means.submit is None else 0))
     pool = ThreadPoolExecutor(count)
-    judging = ThreadPoolExecutor(free) if free > 0 else pool
-    judges = Judges(_bench(assignment, expected, mistakes, then), free if free > 0 else count)
+    # Checks get what runs leave of the processors, and where that is nothing, stand back for them.
+    here = max(1, min(count, processors() - (count if means.submit is None else 0)))
+    judging = ThreadPoolExecutor(here)
+    judges = Judges(_bench(assignment, expected, mistakes, then), here)
     submit = means.submit or (lambda *run: pool.submit(runner.run_case, *run))
     flight = _Flight(assignment, worlds, kept, submit, means.retries)
 
@@ -141,9 +145,22 @@ def _bench(
     def checker() -> checks.Checker:
         return checks.Checker(assignment, expected).__enter__()
 
+    found: dict[tuple[bytes, ...], Verdicts] = {}
+
+    def asked(runs: tuple[Run, ...]) -> Verdicts:
+        """The verdicts on runs, asked for once where several students' values are the same."""
+        seen = tuple(map(store.seen, runs))
+        if seen not in found:
+            if len(found) >= _REMEMBERED:
+                found.clear()
+            found[seen] = verdicts(assignment, expected, runs, mistakes, checker().check)
+        return found[seen]
+
     def judge_it(submission: Submission, runs: tuple[Run, ...]) -> tuple[Grade, Any]:
-        found = judge(assignment, expected, submission, runs, mistakes, checker().check)
-        return found[0], then(submission, *found)
+        checked, report = asked(runs)
+        checked = guarded.guard(assignment, checked, expected, runs, submission.files)
+        grade = score.total(assignment, submission, runs, checked)
+        return grade, then(submission, grade, report)
 
     return judge_it
 
@@ -161,7 +178,6 @@ def judge(
     submission: Submission,
     runs: tuple[Run, ...],
     mistakes: Mistakes = NONE,
-    check: Asked | None = None,
 ) -> tuple[Grade, dict[str, Any]]:
     """Check, diagnose and score one submission's runs against the reference's.
 
@@ -171,13 +187,24 @@ def judge(
         submission: what was handed in.
         runs: what came of it, one for each case.
         mistakes: the known ones.
-        check: asks the checks, where they are collected already.
     """
-    found, report = (check or functools.partial(checks.check, assignment, expected))(runs)
-    found = diagnose.diagnose(found, expected, runs, mistakes)
-    found = compared.compared(assignment, found, expected, runs)
+    with checks.Checker(assignment, expected) as checker:
+        found, report = verdicts(assignment, expected, runs, mistakes, checker.check)
     found = guarded.guard(assignment, found, expected, runs, submission.files)
     return score.total(assignment, submission, runs, found), report
+
+
+def verdicts(
+    assignment: Assignment,
+    expected: Mapping[str, Run],
+    runs: tuple[Run, ...],
+    mistakes: Mistakes,
+    check: Asked,
+) -> Verdicts:
+    """What the checks say of runs, with the mistakes behind it, and pytest's report."""
+    found, report = check(runs)
+    found = diagnose.diagnose(found, expected, runs, mistakes)
+    return compared.compared(assignment, found, expected, runs), report
 
 
 @dataclass

@@ -25,6 +25,8 @@ from grader.records import Grade, Run, SandboxError, Submission
 
 Judge: TypeAlias = Callable[[Submission, tuple[Run, ...]], tuple[Grade, Any]]
 
+#: How much less than runs, whose time is limited, checks press for a processor.
+_STAND_BACK = 5
 #: The judge of such a process; it could not be sent there, and comes along with the fork.
 _here: Judge | None = None
 
@@ -79,6 +81,7 @@ def _enter(judge: Judge, parent: int) -> None:
     kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
         os._exit(1)
+    os.nice(_STAND_BACK)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the grader hears it and ends us
     torch.set_num_threads(1)  # a fork cannot use the threads that it left behind
 

@@ -660,3 +660,21 @@ def test_a_session_that_could_not_start_says_so_to_whoever_asks(make: Make) -> N
     assignment = make("import nothing_of_that_name\n")
     with pytest.raises(AssignmentError, match="cannot be loaded"):
         Checker(assignment, {}).__enter__()
+
+
+def test_a_traceback_begins_in_the_check(make: Make) -> None:
+    source = """
+    import grader.compare
+    @pytest.mark.part("one")
+    def test_all(student, reference):
+        grader.compare.within(student["a"], reference["a"], "a", band=0)
+    """
+    assignment = make(source)
+    runs = tuple(Run(case.name, "ok", None, {"a": 2}) for case in assignment.cases)
+    known = {case.name: Run(case.name, "ok", None, REFERENCE) for case in assignment.cases}
+    _, report = check(assignment, known, runs)
+    for test in report["tests"]:
+        told = test["call"]["longrepr"]
+        first = next(line for line in told.splitlines() if "File" in line)
+        assert "test_public.py" in first
+        assert "in within" in told

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -297,3 +297,40 @@ def test_nan_of_our_own_is_refused_and_the_old_files_stay(
     with pytest.raises(ValueError, match="JSON"):
         store.save_grade(tmp_path, *spoil(_grade()))
     assert {name: (tmp_path / name).read_bytes() for name in _files(tmp_path)} == before
+
+
+RUN = Run("public", "ok", None, {"a": [1, '"seconds": ']}, {"b": "why"}, '"seconds": 1', "errors")
+OTHERS = {
+    "case": "hidden", "status": "error", "message": "m", "values": {"a": [2]}, "faults": {},
+    "output": "", "errors": "",
+}  # fmt: skip
+UNSEEN = {
+    "seconds": 2.0, "cpu_seconds": 2.0, "memory_mb": 2.0, "notices": ('"seconds": ',),
+    "tier": "full", "submission": "s", "world": "w",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_what_checks_can_see_changes_the_digest(name: str) -> None:
+    assert store.seen(replace(RUN, **{name: OTHERS[name]})) != store.seen(RUN)
+
+
+@pytest.mark.parametrize("name", UNSEEN)
+def test_what_checks_cannot_see_does_not(name: str) -> None:
+    assert store.seen(replace(RUN, **{name: UNSEEN[name]})) == store.seen(RUN)
+
+
+def test_every_field_is_seen_or_not() -> None:
+    assert {*OTHERS, *UNSEEN} == {field.name for field in fields(Run)} - {"packed"}
+
+
+def test_tensors_are_seen() -> None:
+    one, other = ({"t": torch.tensor([number])} for number in (1.0, 2.0))
+    assert store.seen(replace(RUN, values=one)) != store.seen(replace(RUN, values=other))
+
+
+def test_a_changed_run_is_not_stored_as_it_was(tmp_path: Path) -> None:
+    run = store.from_pair(*store.as_pair(RUN))
+    assert run.packed == store.as_pair(RUN)
+    store.save_run(tmp_path / "run", replace(run, values={"a": 3}))
+    assert store.load_run(tmp_path / "run").values == {"a": 3}
