@@ -18,7 +18,7 @@ test: .venv/ready
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 # The values that the students' copies of the labs carry, from the solutions.
 expected: .venv/ready

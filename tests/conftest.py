@@ -17,13 +17,15 @@ from grader.runner import Runner
 from grader.verify import Verification, verify
 
 ROOT = Path(__file__).resolve().parents[1]
+IS_WORKER = "PYTEST_XDIST_WORKER" in os.environ  #: one of several processes that test
 
 
 @pytest.fixture(scope="session", autouse=True)
 def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Keep the reference's values of a test run away from the user's cache."""
+    """Keep the values of a test run, which its workers share, away from the user's cache."""
+    base = tmp_path_factory.getbasetemp()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        patch.setenv("XDG_CACHE_HOME", str((base.parent if IS_WORKER else base) / "cache"))
         yield
 
 
