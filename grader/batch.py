@@ -1,9 +1,9 @@
-"""Grades submissions: so many runs or checks at a time as there are workers.
+"""Grades submissions: so many runs at a time as there are workers.
 
     for grade, report in grade_all(assignment, submissions, runner): ...
 
 A run is a process of its own, and so is what checks it (see `judges`): a worker is a thread that
-waits for one of them. Only a few submissions are in memory at a time.
+waits for one of them. Values that are equal, as those of right submissions are, are checked once.
 """
 
 from __future__ import annotations
@@ -12,36 +12,29 @@ import functools
 import gc
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, replace
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from grader import bundles, checks, compared, diagnose, guarded, keys, score, store
+from grader.flight import Flight, Kept, Submit
 from grader.judges import Judge, Judges
 from grader.known import known as make_known
 from grader.mistakes import NONE, Mistakes, wrong
-from grader.records import Assignment, Case, Check, Grade, Run, SandboxError, Submission, Tier
+from grader.records import Assignment, Check, Grade, Run, SandboxError, Submission, Tier
 from grader.runner import Runner
 
-#: Starts a submission's run in a case.
-Submit = Callable[[Assignment, Case, Submission], "Future[Run]"]
-#: A run that is kept from before, by case, digest of the submission and digest of its world.
-Kept = Callable[[Case, str, str], Run | None]
 #: What the checks say of a submission's runs, and pytest's report of it.
 Verdicts = tuple[tuple[Check, ...], dict[str, Any]]
 #: Asks the checks about runs.
 Asked = Callable[[tuple[Run, ...]], Verdicts]
-#: Starts the judging of a submission's runs.
-Start = Callable[[Submission, tuple[Run, ...]], "Future[tuple[Grade, Any]]"]
 #: What is done with a grade and pytest's report of it, where they were made.
 Then = Callable[[Submission, Grade, dict[str, Any]], Any]
 #: Submissions taken up at a time, for each worker: so many that no worker waits for us.
 _AHEAD = 4
 #: Verdicts that each judge remembers.
 _REMEMBERED = 100
-#: So many submissions in a row may fail for our own reasons before we give up.
-_MAX_FAILED = 3
 
 
 @dataclass(frozen=True)
@@ -118,7 +111,7 @@ def grade_all(
     judging = ThreadPoolExecutor(here)
     judges = Judges(_bench(assignment, expected, mistakes, then), here)
     submit = means.submit or (lambda *run: pool.submit(runner.run_case, *run))
-    flight = _Flight(assignment, worlds, kept, submit, means.retries)
+    flight = Flight(assignment, worlds, kept, submit, means.retries)
 
     def graded() -> Iterator[tuple[Grade, Any]]:
         try:
@@ -205,120 +198,3 @@ def verdicts(
     found, report = check(runs)
     found = diagnose.diagnose(found, expected, runs, mistakes)
     return compared.compared(assignment, found, expected, runs), report
-
-
-@dataclass
-class _Waiting:
-    """A submission, its runs by case, made or being made, and then its grade."""
-
-    submission: Submission
-    digest: str
-    runs: dict[str, Run | Future[Run]]
-    graded: Future[tuple[Grade, Any]] | None = None
-
-    def flying(self) -> list[Future[Any]]:
-        """What it waits for."""
-        if self.graded is not None:
-            return [] if self.graded.done() else [self.graded]
-        return [run for run in self.runs.values() if isinstance(run, Future) and not run.done()]
-
-
-class _Flight:
-    """The submissions whose runs are under way; the same files in the same world run once."""
-
-    def __init__(
-        self,
-        assignment: Assignment,
-        worlds: Mapping[str, str],
-        kept: Kept,
-        submit: Submit,
-        retries: int,
-    ) -> None:
-        self._assignment = assignment
-        self._worlds = worlds
-        self._kept = kept
-        self._submit = submit
-        self._retries = retries
-        self._cases = {case.name: case for case in assignment.cases}
-        self._flying: dict[tuple[str, str], Future[Run]] = {}
-        self._in_a_row = 0
-        self.waiting: list[_Waiting] = []
-        self.failed: list[str] = []  #: what could not be run for our own reasons
-
-    def passed(
-        self, submissions: Iterable[Submission], most: int, judge: Start
-    ) -> Iterator[tuple[Grade, Any]]:
-        """Each submission's grade as it is there, at most so many under way."""
-        for submission in submissions:
-            self._take_up(submission)
-            while len(self.waiting) >= most:
-                yield from self._landed(judge)
-        while self.waiting:
-            yield from self._landed(judge)
-
-    def _take_up(self, submission: Submission) -> None:
-        """Start the runs of a submission, or find them."""
-        digest = keys.of_submission(submission)
-        runs = {name: self._start(submission, digest, name) for name in self._cases}
-        self.waiting.append(_Waiting(submission, digest, runs))
-
-    def _start(self, submission: Submission, digest: str, case: str) -> Run | Future[Run]:
-        found = self._kept(self._cases[case], digest, self._worlds[case])
-        if found is not None:
-            return found
-        flying = self._flying.get((digest, case))
-        if flying is None:
-            flying = self._submit(self._assignment, self._cases[case], submission)
-            self._flying[digest, case] = flying
-        return flying
-
-    def _landed(self, judge: Start) -> Iterator[tuple[Grade, Any]]:
-        """Have those judged whose runs are all there, then give each that has been."""
-        flying = [run for one in self.waiting for run in one.flying()]
-        if flying and all(one.flying() for one in self.waiting):
-            wait(flying, return_when=FIRST_COMPLETED)
-        for one in [one for one in self.waiting if not one.flying()]:
-            if one.graded is not None:
-                self._forget(one)
-                yield one.graded.result()
-            elif (runs := self._finish(one)) is not None:
-                one.graded = judge(one.submission, runs)
-            else:
-                self._forget(one)
-
-    def _forget(self, one: _Waiting) -> None:
-        self.waiting.remove(one)
-        for case in one.runs:
-            self._flying.pop((one.digest, case), None)
-
-    def _finish(self, one: _Waiting) -> tuple[Run, ...] | None:
-        """The runs of a submission, or None where one of them failed for our own reasons."""
-        runs = []
-        for name, started in one.runs.items():
-            try:
-                run = self._result(one, name, started)
-            except SandboxError as problem:
-                self.failed.append(f"{one.submission.student} could not be run: {problem}")
-                self._in_a_row += 1
-                if self._in_a_row >= _MAX_FAILED:
-                    raise
-                return None
-            runs.append(replace(run, submission=one.digest, world=self._worlds[name]))
-        self._in_a_row = 0
-        return tuple(runs)
-
-    def _result(self, one: _Waiting, case: str, started: Run | Future[Run]) -> Run:
-        if isinstance(started, Run):
-            return started
-        for _ in range(self._retries):
-            try:
-                return started.result()
-            except SandboxError:
-                started = self._submit(self._assignment, self._cases[case], one.submission)
-        return started.result()
-
-    def cancel(self) -> None:
-        """Let nothing start that has not."""
-        for one in self.waiting:
-            for run in one.flying():
-                run.cancel()
