@@ -19,6 +19,7 @@ from importlib.metadata import version
 from grader import batch
 from grader.assignment import read_toml
 from grader.bands import Band, BandsFile, path_of
+from grader.known import kept_run
 from grader.known import known as make_known
 from grader.records import Assignment, AssignmentError, Case, Run, Submission
 from grader.runner import Runner
@@ -198,15 +199,18 @@ def _judged(
     """Each file with a function that judges its runs anew."""
     with ThreadPoolExecutor(max_workers=workers) as pool:
         futures = [
-            [
-                pool.submit(runner.run_case, wide, case, file.submission, file.threads)
-                for case in wide.cases
-            ]
-            for file in made
+            [pool.submit(_run, wide, case, runner, file) for case in wide.cases] for file in made
         ]
         for file, of_cases in zip(made, futures, strict=True):
             runs = tuple(future.result() for future in of_cases)
             yield file.name, _judge(wide, expected, file.submission, runs)
+
+
+def _run(wide: Assignment, case: Case, runner: Runner, file: File) -> Run:
+    """A run, kept for the next calibration; one of what was kept already is made anew."""
+    if file.threads > 1 or file.name == "reference":
+        return runner.run_case(wide, case, file.submission, file.threads)
+    return kept_run(wide, case, runner.bundles, runner.run_case, file.submission)
 
 
 def _judge(
