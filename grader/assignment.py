@@ -8,30 +8,21 @@ from __future__ import annotations
 
 import ast
 import re
-import tomllib
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field
 
-from grader import late
+from grader import bundles, late
 from grader.bands import BandsFile, path_of
 from grader.home import home, labs
 from grader.records import Assignment, AssignmentError, Case, Disclosure, LateRule, Part, Tier
+from grader.tomls import Strict, read_toml
 
 _Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 _Rows = Annotated[int, Field(gt=0)] | None
-
-
-class Strict(BaseModel):
-    """A table of a TOML file in which nothing is left to chance."""
-
-    model_config = ConfigDict(extra="forbid", allow_inf_nan=False, strict=True)
-
-
-_Model = TypeVar("_Model", bound=BaseModel)
 
 
 class _Limits(Strict):
@@ -48,7 +39,7 @@ class _Part(Strict):
 
 class _Case(Strict):
     name: _Name
-    bundle: _Name
+    bundle: Literal["tiny", "banking77", "banking77-random", "banking77-minilm"]
     train: _Rows = None
     val: _Rows = None
     test: _Rows = None
@@ -74,10 +65,11 @@ class _File(Strict):
     version: Literal[1]
     title: str = Field(min_length=1)
     file: str = Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*\.py$")
-    support: list[_Name] = []
+    support: list[_Name] = Field(default_factory=list)
+    pretrained: bool = False  # whether it says nothing on an encoder of random weights
     language: str = Field(default="en", pattern=r"^[a-z]{2,3}$")
     limits: _Limits
-    disclosure: dict[str, Disclosure] = {}
+    disclosure: dict[str, Disclosure] = Field(default_factory=dict)
     parts: list[_Part] = Field(min_length=1)
     cases: list[_Case] = Field(min_length=1)
     late: _Late | None = None
@@ -101,7 +93,8 @@ def load(
 
     Args:
         name: the lab's name.
-        bundle: which bundle's cases to take.
+        bundle: which bundle's cases to take, or those of the one that it is like: a name, or the
+            path of a folder with a `bundle.toml`.
         case: take only the case of this name, on whichever bundle.
         public: leave the instructor's side alone.
         seconds: a wall clock to use instead of the assignment's own.
@@ -109,6 +102,7 @@ def load(
     Raises:
         AssignmentError: there is no such lab or case, or a file of it is wrong; the message names
             the file, the field and the mend.
+        BundleError: there is no such bundle.
     """
     root = home()
     path = root / "assignments" / name / "assignment.toml"
@@ -124,6 +118,8 @@ def load(
         _check_shares(hidden_path, cases)
     _check_unique(path, "parts", [part.name for part in read.parts])
     _check_unique(path, "cases", [item.name for item in cases])
+    if read.pretrained and bundle == "banking77-random":
+        raise AssignmentError(f"{path}: pretrained: {name} says nothing on {bundle}; take another")
     chosen = _choose(path, cases, bundle, case)
     if seconds is not None:
         chosen = [replace(item, seconds=seconds) for item in chosen]
@@ -136,7 +132,7 @@ def load(
         cases=tuple(chosen),
         support=tuple(read.support),
         min_tier=read.limits.min_tier,
-        bands=_bands(path.parent),
+        bands=_bands(path.parent, chosen[0].bundle),
         late=_late(path, read.late),
         folder=path.parent,
         course=root / "assignments" / "course",
@@ -170,12 +166,18 @@ def _late(path: Path, read: _Late | None) -> LateRule | None:
         raise AssignmentError(f"{path}: late.due: {problem}") from None
 
 
-def _bands(folder: Path) -> dict[str, float]:
-    """How far values may be off, by name; a lab of exact answers has no such file."""
-    path = path_of(folder)
-    if not path.exists():
+def _bands(folder: Path, bundle: str) -> dict[str, float]:
+    """How far values may be off on a bundle, by name; a lab of exact answers has no such file."""
+    path = bands_file(folder, bundle)
+    if path is None:
         return {}
     return {name: band.value for name, band in read_toml(path, BandsFile).bands.items()}
+
+
+def bands_file(folder: Path, bundle: str) -> Path | None:
+    """The bands of a lab on a bundle: its own, else those of the one it is like, else of `tiny`."""
+    names = (bundles.named(bundle), bundles.like(bundle), "tiny")
+    return next((path for name in names if (path := path_of(folder, name)).exists()), None)
 
 
 def _solutions(root: Path, name: str) -> Path:
@@ -196,34 +198,6 @@ def _case(item: _Case, limits: _Limits, *, hidden: bool) -> Case:
     return Case(**values, hidden=hidden)
 
 
-def read_toml(path: Path, model: type[_Model]) -> _Model:
-    """A TOML file as a checked record.
-
-    Raises:
-        AssignmentError: it cannot be read, or is not what the model says; with field and mend.
-    """
-    try:
-        content: dict[str, Any] = tomllib.loads(path.read_text("utf-8-sig"))
-        return model.model_validate(content)
-    except OSError as problem:
-        raise AssignmentError(f"{path}: {problem.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
-        raise AssignmentError(f"{path}: not valid TOML: {problem}") from None
-    except ValidationError as problem:
-        raise AssignmentError(f"{path}: {_sentence(problem)}") from None
-
-
-def _sentence(problem: ValidationError) -> str:
-    """The first thing that pydantic found, as field and mend."""
-    first = problem.errors(include_url=False)[0]
-    field = ".".join(str(step) for step in first["loc"])
-    if first["type"] == "extra_forbidden":
-        return f"{field}: there is no such field; remove it or mend its spelling"
-    if first["type"] == "missing":
-        return f"{field}: this field is missing; add it"
-    return f"{field} = {first['input']!r}: {first['msg'][0].lower()}{first['msg'][1:]}"
-
-
 def _check_unique(path: Path, field: str, names: list[str]) -> None:
     for name in names:
         if names.count(name) > 1:
@@ -242,12 +216,14 @@ def _check_shares(path: Path, cases: list[Case]) -> None:
 
 
 def _choose(path: Path, cases: list[Case], bundle: str, name: str | None) -> list[Case]:
-    chosen = [case for case in cases if (case.name == name if name else case.bundle == bundle)]
+    """The cases on a bundle; where it has none, those of the one it is like, on the bundle."""
+    of = bundle if any(case.bundle == bundle for case in cases) else bundles.like(bundle)
+    chosen = [case for case in cases if (case.name == name if name else case.bundle == of)]
     if not chosen:
         known = ", ".join(f"{case.name} ({case.bundle})" for case in cases)
         asked = f"no case {name!r}" if name else f"no case on bundle {bundle!r}"
         raise AssignmentError(f"{path}: cases: {asked}; there are {known}")
-    return chosen
+    return [replace(case, bundle=bundle) if case.bundle == of else case for case in chosen]
 
 
 def _check_probes(folder: Path, solutions: Path | None) -> None:

@@ -1,4 +1,4 @@
-"""How far a value may be off: `assignments/<lab>/bands.toml`, written by calibration.
+"""How far a value may be off: `assignments/<lab>/bands/<bundle>.toml`, written by calibration.
 
 A check asks for a band by its name when its file is loaded: `FEATURES = band("features")`.
 """
@@ -32,11 +32,12 @@ class Band(BaseModel):
 
 
 class BandsFile(BaseModel):
-    """What `bands.toml` holds; all but the bands themselves is written by calibration."""
+    """What a file of bands holds; all but the bands themselves is written by calibration."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     date: datetime.date | None = None
+    origin: Literal["measured", "published"] = "measured"  #: from runs, or from the lesson's table
     draws: int | None = None  #: how many draws of each case's rows they were made from
     false_fail: float | None = None  #: estimated chance that a right submission loses points to one
     versions: dict[str, str] = {}
@@ -54,7 +55,9 @@ def band(name: str) -> float:
     values = _current.get({})
     if name not in values:
         known = ", ".join(values) or "none"
-        raise LookupError(f"bands.toml has no band {name!r} (it has {known}); add [bands.{name}]")
+        raise LookupError(
+            f"there is no band {name!r}, only {known}; add [bands.{name}] to the files in bands/"
+        )
     return values[name]
 
 
@@ -68,13 +71,13 @@ def use(values: Mapping[str, float]) -> Iterator[None]:
         _current.reset(token)
 
 
-def path_of(folder: Path) -> Path:
-    """Where a lab's bands stand."""
-    return folder / "bands.toml"
+def path_of(folder: Path, bundle: str) -> Path:
+    """Where a lab's bands on a bundle stand."""
+    return folder / "bands" / f"{bundle}.toml"
 
 
 def as_toml(found: BandsFile, lab: str) -> str:
-    """The text of `bands.toml`."""
+    """The text of a file of bands."""
     lines = [
         f"# Written by `grader verify {lab} --calibrate`; bands are not widened by hand.",
         f"date = {found.date}",

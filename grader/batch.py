@@ -22,7 +22,17 @@ from grader.flight import Flight, Kept, Submit
 from grader.judges import Judge, Judges
 from grader.known import known as make_known
 from grader.mistakes import NONE, Mistakes, wrong
-from grader.records import Assignment, Check, Grade, Run, SandboxError, Submission, Tier
+from grader.records import (
+    Assignment,
+    AssignmentError,
+    Case,
+    Check,
+    Grade,
+    Run,
+    SandboxError,
+    Submission,
+    Tier,
+)
 from grader.runner import Runner
 
 #: What the checks say of a submission's runs, and pytest's report of it.
@@ -66,7 +76,20 @@ def open_runner(
     """
     names = sorted({case.bundle for case in assignment.cases})
     found = {name: bundles.find(name, bundle_dir) for name in names}
+    for case in assignment.cases:
+        _check_rows(assignment, case, found[case.bundle])
     return Runner(found, min_tier or assignment.min_tier)
+
+
+def _check_rows(assignment: Assignment, case: Case, bundle: bundles.Bundle) -> None:
+    """A case must not draw more rows than its bundle has."""
+    for name, rows in (bundle.rows or {}).items():
+        drawn = getattr(case, name)
+        if drawn is not None and drawn > rows:
+            raise AssignmentError(
+                f"{assignment.folder / 'assignment.toml'}: cases: {case.name} draws {drawn} rows "
+                f"for {name}, {bundle.name} has {rows}; give the bundle more, or another"
+            )
 
 
 def grade_all(

@@ -17,13 +17,14 @@ from dataclasses import dataclass, replace
 from importlib.metadata import version
 
 from grader import batch
-from grader.assignment import read_toml
-from grader.bands import Band, BandsFile, path_of
+from grader.assignment import bands_file
+from grader.bands import Band, BandsFile
 from grader.known import kept_run
 from grader.known import known as make_known
 from grader.records import Assignment, AssignmentError, Case, Run, Submission
 from grader.runner import Runner
 from grader.spread import LADDERS, fitted
+from grader.tomls import read_toml
 from grader.verify import File, files
 
 ACCEPTED = 1e-4  #: chance that a right submission loses points to any band in any case
@@ -62,7 +63,7 @@ class Calibration:
 def calibrate(
     assignment: Assignment, runner: Runner, draws: int = 2, workers: int = 2
 ) -> Calibration:
-    """Find the bands of a lab that has a `bands.toml` with their names and units.
+    """Find the bands of a lab that has a file of bands with their names and units.
 
     Args:
         assignment: the lab, with its solutions.
@@ -71,12 +72,15 @@ def calibrate(
         workers: how many runs go on at once.
 
     Raises:
-        AssignmentError: there is no `bands.toml`, the reference does not run in some draw, or what
+        AssignmentError: there are no bands, the reference does not run in some draw, or what
             is right loses points however wide the bands are: then a check is to be mended.
     """
-    path = path_of(assignment.folder)
-    if not path.exists():
-        raise AssignmentError(f"{path}: there are no bands to calibrate; add them by name and unit")
+    path = bands_file(assignment.folder, assignment.cases[0].bundle)
+    if path is None:
+        raise AssignmentError(
+            f"{assignment.folder / 'bands'}: there are no bands to calibrate; add them to "
+            "tiny.toml by name and unit"
+        )
     asked = read_toml(path, BandsFile).bands
     wide = _wide(assignment, draws)
     expected = make_known(wide, runner.bundles, runner.run_case)

@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from grader.bundles import commands as bundles
 from grader.ci import commands as ci
 from grader.records import Assignment, GraderError, Tier
 
@@ -28,6 +29,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Grades homework on transformers, each submission run apart from itself.",
 )
+app.add_typer(bundles.app, name="bundles")
 app.add_typer(ci.app, name="ci")
 _out = Console()
 _err = Console(stderr=True)
@@ -39,13 +41,13 @@ _Seconds = Annotated[
     typer.Option(min=0.1, help="Wall clock of a run, instead of the assignment's own."),
 ]
 _Out = Annotated[Path, typer.Option(help="Where the results go.")]
-_Bundle = Annotated[str, typer.Option(help="Whose cases to grade in.")]
+_Bundle = Annotated[
+    str, typer.Option(help="What to grade on: a bundle, or a folder with a bundle.toml.")
+]
 _Extensions = Annotated[
     Path | None, typer.Option(help="A CSV of student and due: other due dates.")
 ]
-_BundleDir = Annotated[
-    Path | None, typer.Option(help="Where the files of the bundle banking77 lie.")
-]
+_BundleDir = Annotated[Path | None, typer.Option(help="Where the files of a published bundle lie.")]
 _Templates = Annotated[
     Path | None,
     typer.Option(help="A folder of templates and words that go before the grader's own."),
@@ -339,6 +341,8 @@ def verify(
         bool, typer.Option("--calibrate", help="First set the lab's bands from right runs.")
     ] = False,
     draws: Annotated[int, typer.Option(min=1, help="Draws of rows to calibrate on.")] = 2,
+    bundle: _Bundle = "tiny",
+    bundle_dir: _BundleDir = None,
     out: Annotated[Path | None, typer.Option(help="Where a page of it goes, as HTML.")] = None,
     as_json: _Json = False,
 ) -> None:
@@ -352,11 +356,11 @@ def verify(
         raise GraderError("name a lab, or say --all for every lab of the course")
     done = []
     for name in names() if lab is None else [lab]:
-        assignment = load(name)
-        with batch.open_runner(assignment) as runner:
+        assignment = load(name, bundle=bundle)
+        with batch.open_runner(assignment, bundle_dir) as runner:
             if calibrate:
                 _calibrate(assignment, runner, draws)
-                assignment = load(name)
+                assignment = load(name, bundle=bundle)
             found = verifier.verify(assignment, runner)
             tested = mutation.mutate(assignment, runner) if mutants and found.rows else None
         done.append((found, tested))
@@ -427,11 +431,12 @@ def _need_results(out: Path, lab: str) -> None:
 
 def _calibrate(assignment: Assignment, runner: Runner, draws: int) -> None:
     """Write a lab's bands, and say what they cannot do."""
-    from grader import calibrate, files
+    from grader import bundles, calibrate, files
     from grader.bands import as_toml, path_of
 
     made = calibrate.calibrate(assignment, runner, draws)
-    path = path_of(assignment.folder)
+    path = path_of(assignment.folder, bundles.named(assignment.cases[0].bundle))
+    path.parent.mkdir(exist_ok=True)
     files.write(path, as_toml(made.bands, assignment.name))
     _err.print(Text(f"bands: {path}"), soft_wrap=True)
     for problem in made.problems:

@@ -45,7 +45,7 @@ def examine() -> dict[str, Any]:
         "system": f"{platform.system()} {platform.release()} {platform.machine()}",
         "packages": {name: version(name) for name in _PACKAGES},
         "course": str(home()),
-        "bundles": {name: _bundle(name) for name in ("tiny", "banking77")},
+        "bundles": {name: _bundle(name) for name in bundles.names()},
         "tier": tier,
         "protections": [asdict(protection) for protection in found],
     }

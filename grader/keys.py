@@ -33,7 +33,7 @@ def of_submission(submission: Submission) -> str:
 
 def of_world(assignment: Assignment, case: Case, bundle: Bundle) -> str:
     """A digest of all but the submission's files that a run in a case depends on."""
-    rows = [case.bundle, case.train, case.val, case.test, case.seed]
+    rows = [bundle.name, case.train, case.val, case.test, case.seed]
     course = [(path.name, path.read_bytes()) for path in sorted(assignment.course.glob("*.py"))]
     probes = probe_sources(assignment, case)
     return _digest([rows, probes, course, assignment.support, bundle.digest, packages()])

@@ -22,11 +22,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from grader import batch
-from grader.assignment import Strict, read_toml
 from grader.known import known as make_known
 from grader.known import reference
 from grader.records import Assignment, AssignmentError, Case, GraderError, Run, Submission
 from grader.runner import Runner
+from grader.tomls import Strict, read_toml
 
 if TYPE_CHECKING:  # needs libcst, which only who makes mutants has
     from grader.mutants import Mutant

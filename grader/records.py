@@ -57,7 +57,7 @@ class Case:
     """The world in which a submission runs: a bundle, some of its rows, a seed."""
 
     name: str  #: unique within the assignment
-    bundle: str  #: name of the bundle: "tiny", "banking77"
+    bundle: str  #: a name, "tiny" or "banking77"; or the path of a folder with a bundle.toml
     train: int | None  #: training queries drawn from the bundle, None for all of them
     val: int | None  #: validation queries, likewise
     test: int | None  #: test queries, likewise

@@ -10,7 +10,7 @@ import pytest
 from conftest import ROOT
 from grader.assignment import load, probe_sources
 from grader.home import home, labs
-from grader.records import AssignmentError
+from grader.records import AssignmentError, BundleError
 
 LAB = "pieces"
 
@@ -160,7 +160,12 @@ def test_mistake_in_assignment_toml(course: Path, old: str, new: str, told: str)
         ("share = 0.6", "share = 0.5", "cases.share: the cases of bundle tiny add up to 0.9"),
         ("share = 0.6", "share = 0.7", "cases.share: the cases of bundle tiny add up to 1.1"),
         ("share = 0.5", "share = 0.25", "the cases of bundle banking77 add up to 0.75"),
-        ("bundle = 'tiny'", "bundle = 'tiniest'", "cases.share: the cases of bundle tin"),
+        (
+            "bundle = 'tiny'",
+            "bundle = 'banking77-random'",
+            "the cases of bundle banking77-random add",
+        ),
+        ("bundle = 'tiny'", "bundle = 'tiniest'", "cases.0.bundle = 'tiniest': input should be"),
         ("[[cases]]", "[[cases", "not valid TOML"),
     ],
 )  # fmt: skip
@@ -226,7 +231,8 @@ def test_unknown_case_and_bundle(course: Path) -> None:
     known = "there are public (tiny), full (banking77), hidden (tiny), sample (banking77)"
     path = _toml(course).resolve()
     assert f"no case 'nosuch'; {known}" in _sentence(path, case="nosuch")
-    assert f"no case on bundle 'large'; {known}" in _sentence(path, bundle="large")
+    with pytest.raises(BundleError, match="there is no bundle 'large'"):
+        load(LAB, bundle="large")
 
 
 def test_hidden_case_is_unknown_on_the_public_side(course: Path) -> None:

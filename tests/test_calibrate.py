@@ -32,7 +32,8 @@ def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     change(
         folder / "test_public.py", "import pytest", "import pytest\nfrom grader.bands import band"
     )
-    (folder / "bands.toml").write_text(BANDS)
+    (folder / "bands").mkdir()
+    (folder / "bands" / "tiny.toml").write_text(BANDS)
     return folder
 
 
@@ -49,11 +50,11 @@ def test_calibration_makes_a_band_that_tells_right_from_wrong(lab: Path, runner:
     assert 0 < band.false_fail < ACCEPTED
     assert made.bands.false_fail == pytest.approx(band.false_fail, rel=0.1)  # of the one case
     assert made.bands.lets_pass == {"wrong/pads": 0.0}
-    (lab / "bands.toml").write_text(as_toml(made.bands, "means"))
+    (lab / "bands" / "tiny.toml").write_text(as_toml(made.bands, "means"))
     again = load("means")
     assert again.bands == {"means": band.value}
     assert not verify(again, runner).problems
-    written = tomllib.loads((lab / "bands.toml").read_text())
+    written = tomllib.loads((lab / "bands" / "tiny.toml").read_text())
     assert set(written["versions"]) >= {"torch", "transformers"}
     assert written["date"]
 
@@ -77,13 +78,16 @@ def test_a_right_file_that_no_band_helps_is_told(lab: Path, runner: Runner) -> N
     with pytest.raises(AssignmentError) as problem:
         calibrate(load("means"), runner, draws=1)
     assert "right/loop loses points with any band: {'public_0': ['means']}" in str(problem.value)
-    assert (lab / "bands.toml").read_text() == BANDS
+    assert (lab / "bands" / "tiny.toml").read_text() == BANDS
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (BANDS.replace("means", "sums"), "bands.toml has no band 'means' (it has sums)"),
+        (
+            BANDS.replace("means", "sums"),
+            "there is no band 'means', only sums; add [bands.means] to the files in bands/",
+        ),
         (BANDS.replace("tolerance", "width"), "bands.means.unit = 'width'"),
         (BANDS.replace("0.5", "-1"), "bands.means.value = -1"),
         (BANDS + "width = 1\n", "bands.means.width: there is no such field"),
@@ -91,18 +95,18 @@ def test_a_right_file_that_no_band_helps_is_told(lab: Path, runner: Runner) -> N
     ],
 )
 def test_a_wrong_file_of_bands_is_told(text: str, message: str, lab: Path, runner: Runner) -> None:
-    (lab / "bands.toml").write_text(text)
+    (lab / "bands" / "tiny.toml").write_text(text)
     try:
         told = [problem.message for problem in verify(load("means"), runner).problems]
     except AssignmentError as problem:
         told = [str(problem)]
-        assert "bands.toml: " in told[0]
+        assert "tiny.toml: " in told[0]
     assert message in told[0]
 
 
 def test_a_lab_without_bands_cannot_be_calibrated(lab: Path, runner: Runner) -> None:
-    (lab / "bands.toml").unlink()
-    with pytest.raises(AssignmentError, match=r"bands\.toml: there are no bands to calibrate"):
+    (lab / "bands" / "tiny.toml").unlink()
+    with pytest.raises(AssignmentError, match=r"bands: there are no bands to calibrate"):
         calibrate(load("means"), runner)
 
 

@@ -72,7 +72,7 @@ def _save_encoder(model: BertForPreTraining, folder: Path) -> None:
     With half in the configuration, loading by default, and random weights made from it, would
     both be in half precision.
     """
-    model.half().save_pretrained(folder)  # type: ignore[no-untyped-call]
+    model.half().save_pretrained(folder)
     # Written for its owner alone, which an installed package must not be.
     (folder / "model.safetensors").chmod(0o644)
     path = folder / "config.json"

@@ -134,8 +134,8 @@ def _train(
 def _new_model(size: int, layers: int, plan: Plan) -> BertForPreTraining:
     """Build an untrained model."""
     shape = plan.shape | {"vocab_size": size, "num_hidden_layers": layers}
-    model = BertForPreTraining(BertConfig.from_dict(shape))  # type: ignore[no-untyped-call]
-    model.eval()  # type: ignore[no-untyped-call]
+    model = BertForPreTraining(BertConfig.from_dict(shape))
+    model.eval()
     return model
 
 
