@@ -59,10 +59,10 @@ def measure(command: list[str], folder: Path, **environment: str) -> Spent:
 
 def _watch(root: int, ended: threading.Event, peak: list[float]) -> None:
     while not ended.wait(_EVERY):
-        peak[0] = max(peak[0], sum(map(_memory_mb, _tree(root))))
+        peak[0] = max(peak[0], sum(map(_memory_mb, tree(root))))
 
 
-def _tree(root: int) -> list[int]:
+def tree(root: int) -> list[int]:
     """A process and its descendants."""
     children: dict[int, list[int]] = {}
     for path in Path("/proc").glob("[0-9]*/stat"):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
+import secrets
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -66,6 +67,7 @@ class _File(Strict):
     title: str = Field(min_length=1)
     file: str = Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*\.py$")
     support: list[_Name] = Field(default_factory=list)
+    seed_by_student: bool = False  # whether hidden cases draw other rows for each student
     pretrained: bool = False  # whether it says nothing on an encoder of random weights
     language: str = Field(default="en", pattern=r"^[a-z]{2,3}$")
     limits: _Limits
@@ -78,6 +80,7 @@ class _File(Strict):
 class _Hidden(Strict):
     """What `cases.toml` holds."""
 
+    secret: str | None = Field(default=None, min_length=16)
     cases: list[_Case] = Field(min_length=1)
 
 
@@ -111,11 +114,13 @@ def load(
     read = read_toml(path, _File)
     solutions = None if public else _solutions(root, name)
     cases = [_case(item, read.limits, hidden=False) for item in read.cases]
+    secret = None
     if solutions is not None:
         hidden_path = solutions / "cases.toml"
         hidden = read_toml(hidden_path, _Hidden)
         cases += [_case(item, read.limits, hidden=True) for item in hidden.cases]
         _check_shares(hidden_path, cases)
+        secret = _secret(hidden_path, hidden.secret) if read.seed_by_student else None
     _check_unique(path, "parts", [part.name for part in read.parts])
     _check_unique(path, "cases", [item.name for item in cases])
     if read.pretrained and bundle == "banking77-random":
@@ -139,9 +144,19 @@ def load(
         solutions=solutions,
         disclosure=read.disclosure,
         language=read.language,
+        secret=secret,
     )
     _check_disclosure(path, loaded)
     return loaded
+
+
+def _secret(path: Path, secret: str | None) -> str:
+    if secret is None:
+        raise AssignmentError(
+            f"{path}: secret: seed_by_student needs one; add a line such as "
+            f'secret = "{secrets.token_hex(16)}"'
+        )
+    return secret
 
 
 def _check_disclosure(path: Path, assignment: Assignment) -> None:

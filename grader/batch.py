@@ -12,15 +12,16 @@ import functools
 import gc
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from grader import bundles, checks, compared, diagnose, guarded, keys, score, store
-from grader.flight import Flight, Kept, Submit
+from grader import bundles, checks, compared, diagnose, guarded, keys, score, store, variants
+from grader.flight import Flight, Kept, Submit, Worlds
 from grader.judges import Judge, Judges
 from grader.known import known as make_known
+from grader.known import known_in
 from grader.mistakes import NONE, Mistakes, wrong
 from grader.records import (
     Assignment,
@@ -121,11 +122,13 @@ def grade_all(
     """
     means = means or Means()
     count = means.workers or processors()
-    expected = make_known(assignment, runner.bundles, runner.run_case)
-    mistakes = wrong(assignment, expected, runner.bundles, runner.run_case, count)
+    same = variants.steady(assignment)  # mistakes are known in what all are asked
+    expected = make_known(same, runner.bundles, runner.run_case)
+    mistakes = NONE
+    if same.cases:
+        mistakes = wrong(same, expected, runner.bundles, runner.run_case, count)
     mistakes.differences()  # made once, for all judges, and so is the next
     mistakes.lost()
-    worlds = worlds_of(assignment, runner.bundles)
     gc.collect()
     gc.freeze()  # pytest collects garbage twice a session, over all that was ever loaded
     pool = ThreadPoolExecutor(count)
@@ -134,7 +137,13 @@ def grade_all(
     judging = ThreadPoolExecutor(here)
     judges = Judges(_bench(assignment, expected, mistakes, then), here)
     submit = means.submit or (lambda *run: pool.submit(runner.run_case, *run))
-    flight = Flight(assignment, worlds, kept, submit, means.retries)
+    worlds = worlds_by_student(assignment, runner.bundles)
+
+    def refer(own: Assignment) -> list[Future[Run]]:
+        cases = [case for case in own.cases if variants.is_varied(own, case)]
+        return [pool.submit(known_in, own, case, runner.bundles, runner.run_case) for case in cases]
+
+    flight = Flight(assignment, worlds, kept, submit, refer, means.retries)
 
     def graded() -> Iterator[tuple[Grade, Any]]:
         try:
@@ -172,9 +181,16 @@ def _bench(
             found[seen] = verdicts(assignment, expected, runs, mistakes, checker().check)
         return found[seen]
 
-    def judge_it(submission: Submission, runs: tuple[Run, ...]) -> tuple[Grade, Any]:
-        checked, report = asked(runs)
-        checked = guarded.guard(assignment, checked, expected, runs, submission.files)
+    def judge_it(
+        submission: Submission, runs: tuple[Run, ...], own: tuple[Run, ...]
+    ) -> tuple[Grade, Any]:
+        theirs = {**expected, **{run.case: run for run in own}}
+        if own:
+            with checks.Checker(assignment, theirs) as alone:
+                checked, report = verdicts(assignment, theirs, runs, mistakes, alone.check)
+        else:
+            checked, report = asked(runs)
+        checked = guarded.guard(assignment, checked, theirs, runs, submission.files)
         grade = score.total(assignment, submission, runs, checked)
         return grade, then(submission, grade, report)
 
@@ -186,6 +202,14 @@ def worlds_of(assignment: Assignment, found: Mapping[str, bundles.Bundle]) -> di
     return {
         case.name: keys.of_world(assignment, case, found[case.bundle]) for case in assignment.cases
     }
+
+
+def worlds_by_student(assignment: Assignment, found: Mapping[str, bundles.Bundle]) -> Worlds:
+    """The digest of each case's world for a student, which is the same for all in most labs."""
+    if assignment.secret is None:
+        same = worlds_of(assignment, found)
+        return lambda _: same
+    return functools.cache(lambda student: worlds_of(variants.varied(assignment, student), found))
 
 
 def judge(

@@ -12,13 +12,18 @@ from typing import Any
 
 from grader import keys
 from grader.records import Assignment, Case, Grade, Run, SandboxError, Submission
+from grader.variants import varied
 
 #: Starts a submission's run in a case.
 Submit = Callable[[Assignment, Case, Submission], "Future[Run]"]
 #: A run that is kept from before, by case, digest of the submission and digest of its world.
 Kept = Callable[[Case, str, str], Run | None]
-#: Starts the judging of a submission's runs.
-Start = Callable[[Submission, tuple[Run, ...]], "Future[tuple[Grade, Any]]"]
+#: Starts the judging of a submission's runs, beside the reference's in cases of the student's own.
+Start = Callable[[Submission, tuple[Run, ...], tuple[Run, ...]], "Future[tuple[Grade, Any]]"]
+#: The digest of each case's world, for a student.
+Worlds = Callable[[str], Mapping[str, str]]
+#: Starts the reference's runs in the cases that are a student's own.
+Refer = Callable[[Assignment], "list[Future[Run]]"]
 #: So many submissions in a row may fail for our own reasons before we give up.
 _MAX_FAILED = 3
 
@@ -29,14 +34,18 @@ class _Waiting:
 
     submission: Submission
     digest: str
+    cases: Mapping[str, Case]
+    worlds: Mapping[str, str]
     runs: dict[str, Run | Future[Run]]
+    reference: list[Future[Run]]  #: in the cases that are the student's own
     graded: Future[tuple[Grade, Any]] | None = None
 
     def flying(self) -> list[Future[Any]]:
         """What it waits for."""
         if self.graded is not None:
             return [] if self.graded.done() else [self.graded]
-        return [run for run in self.runs.values() if isinstance(run, Future) and not run.done()]
+        runs = [*self.runs.values(), *self.reference]
+        return [run for run in runs if isinstance(run, Future) and not run.done()]
 
 
 class Flight:
@@ -45,17 +54,18 @@ class Flight:
     def __init__(
         self,
         assignment: Assignment,
-        worlds: Mapping[str, str],
+        worlds: Worlds,
         kept: Kept,
         submit: Submit,
+        refer: Refer,
         retries: int,
     ) -> None:
         self._assignment = assignment
         self._worlds = worlds
         self._kept = kept
         self._submit = submit
+        self._refer = refer
         self._retries = retries
-        self._cases = {case.name: case for case in assignment.cases}
         self._flying: dict[tuple[str, str], Future[Run]] = {}
         self._in_a_row = 0
         self.waiting: list[_Waiting] = []
@@ -74,18 +84,23 @@ class Flight:
 
     def _take_up(self, submission: Submission) -> None:
         """Start the runs of a submission, or find them."""
-        digest = keys.of_submission(submission)
-        runs = {name: self._start(submission, digest, name) for name in self._cases}
-        self.waiting.append(_Waiting(submission, digest, runs))
+        assignment = varied(self._assignment, submission.student)
+        cases = {case.name: case for case in assignment.cases}
+        worlds = self._worlds(submission.student)
+        one = _Waiting(submission, keys.of_submission(submission), cases, worlds, {}, [])
+        for name in cases:
+            one.runs[name] = self._start(one, name)
+        one.reference += self._refer(assignment)
+        self.waiting.append(one)
 
-    def _start(self, submission: Submission, digest: str, case: str) -> Run | Future[Run]:
-        found = self._kept(self._cases[case], digest, self._worlds[case])
+    def _start(self, one: _Waiting, case: str) -> Run | Future[Run]:
+        found = self._kept(one.cases[case], one.digest, one.worlds[case])
         if found is not None:
             return found
-        flying = self._flying.get((digest, case))
+        flying = self._flying.get((one.digest, one.worlds[case]))
         if flying is None:
-            flying = self._submit(self._assignment, self._cases[case], submission)
-            self._flying[digest, case] = flying
+            flying = self._submit(self._assignment, one.cases[case], one.submission)
+            self._flying[one.digest, one.worlds[case]] = flying
         return flying
 
     def _landed(self, judge: Start) -> Iterator[tuple[Grade, Any]]:
@@ -98,14 +113,15 @@ class Flight:
                 self._forget(one)
                 yield one.graded.result()
             elif (runs := self._finish(one)) is not None:
-                one.graded = judge(one.submission, runs)
+                own = tuple(run.result() for run in one.reference)
+                one.graded = judge(one.submission, runs, own)
             else:
                 self._forget(one)
 
     def _forget(self, one: _Waiting) -> None:
         self.waiting.remove(one)
         for case in one.runs:
-            self._flying.pop((one.digest, case), None)
+            self._flying.pop((one.digest, one.worlds[case]), None)
 
     def _finish(self, one: _Waiting) -> tuple[Run, ...] | None:
         """The runs of a submission, or None where one of them failed for our own reasons."""
@@ -119,7 +135,7 @@ class Flight:
                 if self._in_a_row >= _MAX_FAILED:
                     raise
                 return None
-            runs.append(replace(run, submission=one.digest, world=self._worlds[name]))
+            runs.append(replace(run, submission=one.digest, world=one.worlds[name]))
         self._in_a_row = 0
         return tuple(runs)
 
@@ -130,7 +146,7 @@ class Flight:
             try:
                 return started.result()
             except SandboxError:
-                started = self._submit(self._assignment, self._cases[case], one.submission)
+                started = self._submit(self._assignment, one.cases[case], one.submission)
         return started.result()
 
     def cancel(self) -> None:

@@ -1,4 +1,4 @@
-"""Processes of our own that check: `Judges(judge, count).judge(submission, runs) -> grade, more`.
+"""Processes of our own that check: `Judges(judge, count).judge(...) -> grade, more`.
 
 Checks are pytest's work and take as long as a small run does; in one process they would hold up a
 class, and pytest is not safe in threads. Each process is a fork of this one, which has loaded the
@@ -23,7 +23,8 @@ import torch
 from grader import kernel, store
 from grader.records import Grade, Run, SandboxError, Submission
 
-Judge: TypeAlias = Callable[[Submission, tuple[Run, ...]], tuple[Grade, Any]]
+#: Takes a submission, its runs, and the reference's in cases that are the student's own.
+Judge: TypeAlias = Callable[[Submission, tuple[Run, ...], tuple[Run, ...]], tuple[Grade, Any]]
 
 #: How much less than runs, whose time is limited, checks press for a processor.
 _STAND_BACK = 5
@@ -48,7 +49,9 @@ class Judges:
             self._pool = ProcessPoolExecutor(count, fork, _enter, (judge, os.getpid()))
             self._pool.submit(os.getpid).result()  # the first task starts all processes
 
-    def judge(self, submission: Submission, runs: tuple[Run, ...]) -> tuple[Grade, Any]:
+    def judge(
+        self, submission: Submission, runs: tuple[Run, ...], own: tuple[Run, ...] = ()
+    ) -> tuple[Grade, Any]:
         """Have a submission judged; may be called from several threads.
 
         Raises:
@@ -57,10 +60,10 @@ class Judges:
         """
         if self._pool is None:
             with self._one_at_a_time:
-                return self._judge(submission, runs)
-        packed = [store.as_pair(run) for run in runs]
+                return self._judge(submission, runs, own)
+        packed = [[store.as_pair(run) for run in group] for group in (runs, own)]
         try:
-            grade, more = self._pool.submit(_judge_here, submission, packed).result()
+            grade, more = self._pool.submit(_judge_here, submission, *packed).result()
         except BrokenProcessPool:
             raise SandboxError(
                 "a process that checks was ended, perhaps for want of memory; grade again with "
@@ -86,8 +89,11 @@ def _enter(judge: Judge, parent: int) -> None:
     torch.set_num_threads(1)  # a fork cannot use the threads that it left behind
 
 
-def _judge_here(submission: Submission, packed: list[tuple[str, bytes]]) -> tuple[Grade, Any]:
+def _judge_here(
+    submission: Submission, runs: list[tuple[str, bytes]], own: list[tuple[str, bytes]]
+) -> tuple[Grade, Any]:
     if _here is None:
         raise RuntimeError("not a judge's process")
-    grade, more = _here(submission, tuple(store.from_pair(*pair) for pair in packed))
+    opened = (tuple(store.from_pair(*pair) for pair in group) for group in (runs, own))
+    grade, more = _here(submission, *opened)
     return replace(grade, runs=()), more

@@ -54,8 +54,16 @@ def of_checks(assignment: Assignment, known: Mapping[str, Run]) -> str:
     extensions = sorted((assignment.late.extensions if assignment.late else {}).items())
     due = [late, repr(extensions)]
     shown = [sorted(assignment.disclosure.items()), assignment.language]
-    rest = [bands, due, files, reference, shown, _own_sources()]
+    varied = [assignment.secret, assignment.secret and _solution(assignment)]
+    rest = [bands, due, files, reference, shown, varied, _own_sources()]
     return _digest([assignment.name, parts, shares, *rest])
+
+
+def _solution(assignment: Assignment) -> bytes | None:
+    """The solution, whose values in a student's own cases are not made yet."""
+    if assignment.solutions is None:
+        return None
+    return (assignment.solutions / assignment.file).read_bytes()
 
 
 def of_grade(submission: Submission, worlds: Mapping[str, str], checks: str) -> str:

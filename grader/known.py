@@ -32,7 +32,7 @@ def known(
         AssignmentError: the reference does not run, or a student's copy lacks the expected values.
         BundleError: the bundle lacks what the reference needs.
     """
-    return {case.name: _known(assignment, case, bundles, run_case) for case in assignment.cases}
+    return {case.name: known_in(assignment, case, bundles, run_case) for case in assignment.cases}
 
 
 def reference(assignment: Assignment) -> Submission:
@@ -51,9 +51,10 @@ def expected_path(assignment: Assignment, case: Case) -> Path:
     return assignment.folder / "expected" / case.name
 
 
-def _known(
+def known_in(
     assignment: Assignment, case: Case, bundles: Mapping[str, Bundle], run_case: RunCase
 ) -> Run:
+    """The reference's run in one case, see `known`."""
     if assignment.solutions is None:
         path = expected_path(assignment, case)
         try:

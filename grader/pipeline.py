@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from grader import batch, keys
+from grader import batch, keys, variants
 from grader.collect import Source, collect
 from grader.known import known
 from grader.records import Assignment, Grade, GraderError, SandboxError, Submission
@@ -67,8 +67,9 @@ def grade_class(
     Raises:
         GraderError: a fault of ours or of the caller's, after all others have been graded.
     """
-    checks = keys.of_checks(assignment, known(assignment, runner.bundles, runner.run_case))
-    worlds = batch.worlds_of(assignment, runner.bundles)
+    same = variants.steady(assignment)
+    checks = keys.of_checks(assignment, known(same, runner.bundles, runner.run_case))
+    worlds = batch.worlds_by_student(assignment, runner.bundles)
     problems: list[str] = []
     unchanged: list[Outcome] = []
     several: dict[str, _Taken] = {}
@@ -80,7 +81,8 @@ def grade_class(
             except GraderError as problem:
                 problems.append(str(problem))
                 continue
-            digest = "+".join(keys.of_grade(one, worlds, checks) for one in submissions)
+            theirs = worlds(student)
+            digest = "+".join(keys.of_grade(one, theirs, checks) for one in submissions)
             entry = None if fresh else results.finished(student, digest)
             if entry is not None:
                 unchanged.append(_unchanged(entry))
@@ -92,7 +94,7 @@ def grade_class(
     def save(submission: Submission, grade: Grade, report: dict[str, Any]) -> dict[str, Any] | str:
         if len(found[submission.student]) > 1:  # the best is saved when all are there
             return report
-        digest = keys.of_grade(submission, worlds, checks)
+        digest = keys.of_grade(submission, worlds(submission.student), checks)
         return results.write(submission, grade, report, digest, grade.runs)
 
     kept = (lambda *_: None) if fresh else results.kept
@@ -199,11 +201,12 @@ def regrade(
     Returns:
         Why the former grade of a student stands, a sentence each.
     """
-    checks = keys.of_checks(assignment, known(assignment, runner.bundles, runner.run_case))
-    worlds = batch.worlds_of(assignment, runner.bundles)
+    same = variants.steady(assignment)
+    checks = keys.of_checks(assignment, known(same, runner.bundles, runner.run_case))
+    worlds = batch.worlds_by_student(assignment, runner.bundles)
     students = results.students()
     for case in assignment.cases:
-        stale = sum(not results.has_run(student, worlds[case.name]) for student in students)
+        stale = sum(not results.has_run(one, worlds(one)[case.name]) for one in students)
         if stale:
             to_run(case.name, stale)
     submissions = (results.submission(student) for student in students)
@@ -221,7 +224,7 @@ def regrade(
     problems = []
     for grade, report, made in sorted(graded, key=lambda one: one[0].student):
         submission = results.submission(grade.student)
-        digest = keys.of_grade(submission, worlds, checks)
+        digest = keys.of_grade(submission, worlds(grade.student), checks)
         if problem := results.save(submission, grade, report, digest, made):
             problems.append(problem)
     return problems

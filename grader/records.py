@@ -102,6 +102,8 @@ class Assignment:
     disclosure: Mapping[str, Disclosure] = field(default_factory=dict)
     language: str = "en"  #: of the pages' own words
     templates: Path | None = None  #: a folder whose files are used instead of the templates' own
+    #: from which each student's hidden cases get their seed; None where all have the same
+    secret: str | None = field(default=None, repr=False)
 
     @property
     def possible(self) -> float:

@@ -28,7 +28,9 @@ time.sleep(600)
 """
 
 
-def _judge(submission: Submission, runs: tuple[Run, ...]) -> tuple[Grade, int]:
+def _judge(
+    submission: Submission, runs: tuple[Run, ...], own: tuple[Run, ...]
+) -> tuple[Grade, int]:
     if submission.student == "kill":
         os.kill(os.getpid(), signal.SIGKILL)
     points = float(runs[0].values["t"].sum())  # type: ignore[union-attr, arg-type]
