@@ -8,13 +8,16 @@ from unittest import mock
 
 import numpy as np
 import torch
+from transformers import AutoConfig, AutoModel
 
 import course_bundle
 import text
-from encoder import labels, load
+from encoder import labels
 
 #: How many queries the printed lines are about.
-_QUERIES = 20
+_QUERIES = 12
+#: So many queries in a row have far more than 64 ids.
+_LONG = 14
 
 
 def mean_after(m):
@@ -71,12 +74,19 @@ def encode_long(m):
 
 
 def moves(m):
-    """The move of texts of which most are padded a good deal."""
+    """The move of texts of which most are padded, some a good deal and some a little.
+
+    Where little is padded it is not always `[CLS]` that moves furthest, nor always upwards.
+    """
+    queries = _by_length()
     batches = {
         "short and long queries": _mixed(4),
-        "many short, a long one last": [*_short(37), _long()[1]],
-        "two texts": [text.train["text"].iloc[2] + " " + text.train["text"].iloc[3], "why?"],
+        "many short, a longer one last": [*_short(37), queries[3 * len(queries) // 4]],
+        "a long text and a word": [_long()[1], "why?"],
     }
+    half = len(queries) // 2
+    for k in (7, 9, 20, 22):
+        batches[f"two queries, {k} apart from the middle"] = [queries[half + k], queries[half - k]]
     return {name: _number(m.unmasked_move(texts)) for name, texts in batches.items()}
 
 
@@ -94,7 +104,7 @@ def pooled(m):
 
 def pooled_by_weights(m):
     """Texts of all lengths, with the encoder's own pooler switched off."""
-    with mock.patch.object(type(load().pooler), "forward", _nothing):
+    with mock.patch.object(_pooler(), "forward", _nothing):
         return _matrix(m.pooler([*_mixed(2), *_long()]), "pooler")
 
 
@@ -139,9 +149,14 @@ def _queries():
     return list(text.val["text"])[:_QUERIES]
 
 
+def _by_length():
+    """The training queries, the shortest first."""
+    return sorted(text.train["text"], key=lambda query: (len(query), query))
+
+
 def _mixed(count):
     """The longest training queries and the shortest, in turn."""
-    ordered = sorted(text.train["text"], key=lambda query: (len(query), query))
+    ordered = _by_length()
     return [q for pair in zip(ordered[-count:], ordered[:count], strict=True) for q in pair]
 
 
@@ -154,7 +169,14 @@ def _short(count):
 def _long():
     """A short text, one of far more than 64 ids, and a query."""
     queries = list(text.train["text"])
-    return ["why?", " ".join(queries[:40]), queries[0]]
+    return ["why?", " ".join(queries[:_LONG]), queries[0]]
+
+
+def _pooler():
+    """The class of the encoder's own pooler."""
+    with torch.device("meta"):
+        model = AutoModel.from_config(AutoConfig.from_pretrained(course_bundle.encoder))
+    return type(model.pooler)
 
 
 def _nothing(_, states):

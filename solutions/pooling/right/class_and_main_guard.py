@@ -60,7 +60,7 @@ def pooler(texts: list[str]) -> Tensor:
 
 
 def main() -> None:
-    queries = val["text"].tolist()[:20]
+    queries = val["text"].tolist()[:12]
     alone = torch.vstack([encode_queries([query]) for query in queries])
     same = torch.allclose(alone, encode_queries(queries), rtol=0, atol=1e-5)
     rebuilt = torch.allclose(pooler(queries), frozen(queries).pooled, rtol=0, atol=1e-5)

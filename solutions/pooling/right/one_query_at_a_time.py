@@ -53,7 +53,7 @@ def pooler(texts):
     return torch.tensor(rows)
 
 
-queries = val["text"].head(20).tolist()
+queries = val["text"].head(12).tolist()
 together = encode_queries(queries)
 agree = all(
     (encode_queries([query])[0] - together[i]).abs().max() < 1e-5 for i, query in enumerate(queries)

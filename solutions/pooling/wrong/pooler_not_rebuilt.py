@@ -37,7 +37,7 @@ def pooler(texts):
     return bert(**tokenizer(texts, **cut)).pooler_output
 
 
-queries = text.val["text"].head(20).tolist()
+queries = text.val["text"].head(12).tolist()
 pairs = zip(queries, encode_queries(queries), strict=True)
 same = [torch.allclose(encode_queries([q])[0], row, 0, 1e-5) for q, row in pairs]
 print("alone as padded:", all(same))

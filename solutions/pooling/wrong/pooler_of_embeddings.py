@@ -39,7 +39,7 @@ def pooler(texts):
     return linear(first[:, 0], dense.weight, dense.bias).tanh()
 
 
-queries = text.val["text"].head(20).tolist()
+queries = text.val["text"].head(12).tolist()
 pairs = zip(queries, encode_queries(queries), strict=True)
 same = [torch.allclose(encode_queries([q])[0], row, 0, 1e-5) for q, row in pairs]
 print("alone as padded:", all(same))
