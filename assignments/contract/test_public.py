@@ -6,7 +6,7 @@ from itertools import combinations
 import pytest
 
 from grader.bands import band
-from grader.compare import Mismatch, close, kind, number, numbers, same_kind, within
+from grader.compare import Mismatch, close, kind, numbers, within
 
 #: How far an entry of `head` may be off, and a mean top probability that such a head gives.
 TRAINED, PROBABILITY = band("trained"), band("probability")
@@ -34,7 +34,7 @@ def test_tokenized(student, reference, credit):
     mine, theirs = student["contract"], reference["contract"]
     for kept in ("tokenized queries", "one query", "pairs of texts"):
         with credit.item():
-            same_verdicts(mine, theirs, kept, "word ids")
+            _same_verdicts(mine, theirs, kept, "word ids")
 
 
 @pytest.mark.part(
@@ -48,7 +48,7 @@ def test_every_row(student, reference, credit):
     for broken in theirs:
         if "row" in broken:
             with credit.item():
-                same_verdicts(mine, theirs, "tokenized queries", broken)
+                _same_verdicts(mine, theirs, "tokenized queries", broken)
 
 
 @pytest.mark.part(
@@ -61,10 +61,16 @@ def test_head(student, reference):
     """`head` is the one that the recipe leads to on the kept training features."""
     mine, theirs = student["head"], reference["head"]
     for entries in ("weight", "bias"):
-        shape = mine[f"{entries} shape"], theirs[f"{entries} shape"]
-        if shape[0] != shape[1]:
-            raise Mismatch(f"the head's {entries}: expected shape {shape[1]}, got {shape[0]}")
-        close(mine[entries], theirs[entries], f"the head's {entries}", atol=TRAINED, apart=APART)
+        shape, expected = (_of(one, f"{entries} shape", "head") for one in (mine, theirs))
+        if shape != expected:
+            raise Mismatch(f"the head's {entries}: expected shape {expected}, got {shape!r:.60}")
+        close(
+            _of(mine, entries, "head"),
+            theirs[entries],
+            f"the head's {entries}",
+            atol=TRAINED,
+            apart=APART,
+        )
 
 
 @pytest.mark.part(
@@ -101,9 +107,8 @@ def test_results(student, reference, credit):
     for name in theirs:
         for i, (what, allowed) in enumerate(_allowed(reference).items()):
             with credit.item():
-                if name not in mine:
-                    raise Mismatch(f"results: there is no {name!r}")
-                within(mine[name][i], theirs[name][i], f"results, {name}: {what}", allowed)
+                found = _number(mine, name, i, "results")
+                within(found, theirs[name][i], f"results, {name}: {what}", allowed)
 
 
 @pytest.mark.part(
@@ -124,28 +129,45 @@ def test_line_wrong(student, reference):
     _is_printed(student.lines, reference, "wrong", "false")
 
 
-def same_verdicts(mine, theirs, kept, broken):
+def _same_verdicts(mine, theirs, kept, broken):
     """Of a batch that keeps the contract and one that breaks it the right thing is said.
 
     Both count together: whoever says the same of every batch has tested nothing.
     """
     for name in (kept, broken):
-        said, expected = mine[name], theirs[name]
+        said, expected = _of(mine, name, "from_tokenizer"), theirs[name]
         if isinstance(said, bool | int | float) and said in (0, 1):
             said = bool(said)
         if not isinstance(said, bool):
-            told = repr(said)[:120] if isinstance(said, str) else kind(said)
+            told = repr(said)[:200] if isinstance(said, str) else kind(said)
             raise Mismatch(f"{name}: expected {expected}, got {told}")
         if said != expected:
             raise Mismatch(f"{name}: expected {expected}, got {said}")
 
 
+def _of(answer, name, what):
+    """One entry of an answer by its name."""
+    if not isinstance(answer, dict):
+        raise Mismatch(f"{what}: expected answers by name, got {kind(answer)}")
+    if name not in answer:
+        raise Mismatch(f"{what}: there is no {name!r}")
+    return answer[name]
+
+
+def _number(answer, name, i, what):
+    """One of the two numbers of an entry."""
+    pair = _of(answer, name, what)
+    if not isinstance(pair, list) or len(pair) != 2:
+        raise Mismatch(f"{what}, {name}: expected [accuracy, mean top probability]")
+    return pair[i]
+
+
 def _same_confidence(mine, theirs, i, what, credit):
     """One of the two numbers agrees for each batch, with the rounding that is allowed."""
-    same_kind(mine, theirs, "confidence")
     for name in theirs:
         with credit.item():
-            within(mine[name][i], theirs[name][i], f"{name}: {what}", ROUNDED)
+            found = _number(mine, name, i, "confidence")
+            within(found, theirs[name][i], f"{name}: {what}", ROUNDED)
 
 
 def _allowed(reference):

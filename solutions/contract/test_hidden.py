@@ -111,15 +111,16 @@ def _told(student, reference, credit, batches):
     for kept, breaking in batches.items():
         for broken in breaking:
             with credit.item():
-                _same_verdict(mine[kept], theirs[kept], kept)
-                _same_verdict(mine[broken], theirs[broken], broken)
+                for name in (kept, broken):
+                    _same_verdict(mine, theirs[name], name)
 
 
-def _same_verdict(said, expected, name):
+def _same_verdict(mine, expected, name):
+    said = mine.get(name) if isinstance(mine, dict) else None
     if isinstance(said, bool | int | float) and said in (0, 1):
         said = bool(said)
     if not isinstance(said, bool):
-        told = repr(said)[:120] if isinstance(said, str) else kind(said)
+        told = repr(said)[:200] if isinstance(said, str) else kind(said)
         raise Mismatch(f"{name}: expected {expected}, got {told}")
     if said != expected:
         raise Mismatch(f"{name}: expected {expected}, got {said}")
