@@ -1,5 +1,5 @@
 """`same` and `different` are each other: the pairs whose labels agree were taken for those whose
-labels differ. The one of one intent is the larger here.
+labels differ. Look once more which pairs each of your masks keeps.
 
 Loses: cosines, lines
 """
