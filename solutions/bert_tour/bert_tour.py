@@ -69,8 +69,8 @@ def place(pieces, word):
 
 def word_vector(sentence, word):
     """The last state of a word in its sentence `[hidden]`."""
-    batch, states = last_states([sentence])
-    return states[0, place(batch.tokens(0), word)]
+    batch, (states,) = last_states([sentence])
+    return states[place(batch.tokens(), word)]
 
 
 def first_two(word):
@@ -88,7 +88,7 @@ def first_two(word):
 
 def static_embedding(sentence, word):
     """The row of the token table that a word has in a sentence `[hidden]`."""
-    ids = last_states([sentence])[0]["input_ids"][0]
+    (ids,) = last_states([sentence])[0]["input_ids"]
     pieces = tokenizer.convert_ids_to_tokens(ids)
     return model.get_input_embeddings().weight[ids[place(pieces, word)]]
 
