@@ -28,7 +28,7 @@ from typing import TypeAlias
 
 from grader import general
 from grader.asked import OUTPUT
-from grader.leaves import Difference, Leaf, answers, differ
+from grader.leaves import CLOSE, Difference, Leaf, answers, differ
 from grader.mistakes import Differences, Mistakes, Question
 from grader.printed import Printed, PrintedDifference, printed
 from grader.records import Check, Run
@@ -74,7 +74,7 @@ def diagnose(
         return checks
     mine = _answers(checks, {run.case: run for run in runs})
     ours = _answers(checks, expected, mistakes.ours)
-    missing = _places(lost, mine, ours)
+    missing = _places(lost, mine, ours, mistakes.near())
     found = _known(mine, missing, mistakes)
     told: set[str] = set()
     return tuple(
@@ -100,14 +100,20 @@ def _answers(
     return found
 
 
-def _places(lost: Iterable[Check], mine: Answers, ours: Answers) -> frozenset[Place]:
+def _places(
+    lost: Iterable[Check], mine: Answers, ours: Answers, near: Mapping[str, float]
+) -> frozenset[Place]:
     """The leaves that are not the reference's, among those that lost checks asked for."""
     found: set[Place] = set()
     for case, probe in {(check.case, probe) for check in lost for probe in check.probes}:
         here, there = mine.get((case, probe)), ours.get((case, probe))
         if isinstance(here, dict) and isinstance(there, dict):
-            paths = [path for path in {**there, **here} if differ(here.get(path), there.get(path))]
-            found |= {(case, probe, path) for path in paths}
+            close = near.get(probe, CLOSE)
+            found |= {
+                (case, probe, path)
+                for path in {**there, **here}
+                if differ(here.get(path), there.get(path), close)
+            }
         else:  # what is printed is judged as a whole, and there may be no answer
             found.add((case, probe, ""))
     return frozenset(found)

@@ -18,10 +18,12 @@ import torch
 from grader.compare import Mismatch, is_number, number
 from grader.records import Run, Value
 
-#: The largest difference at which two numbers are the same: the loosest that a lab's checks allow.
+#: The largest difference at which two numbers are the same, unless the checks allow still less: the
+#: loosest that a lab's checks allow.
 CLOSE = 1e-4
-#: What fractions differ by at least where it tells something: a row in a thousand.
-GRAIN = 1e-3
+#: How many times what is the same numbers differ by at least where it tells something: with CLOSE a
+#: row in a thousand.
+GRAIN = 10
 _FAULT = "fault"  #: the path of the reason why there is no answer
 
 
@@ -84,14 +86,17 @@ def _numbers(values: list[Value]) -> torch.Tensor | None:
     return torch.tensor(found, dtype=torch.float64)
 
 
-def gap(mine: Leaf | None, theirs: Leaf | None) -> float | None:
-    """The largest difference of two leaves that are the same, None where they are not."""
+def gap(mine: Leaf | None, theirs: Leaf | None, near: float = CLOSE) -> float | None:
+    """The largest difference of two leaves that are the same, None where they are not.
+
+    Measured numbers are the same within `near`.
+    """
     if isinstance(mine, torch.Tensor) and isinstance(theirs, torch.Tensor):
         if mine.shape != theirs.shape:
             return None
         if bool((mine == theirs).all()):
             return 0.0
-        allowed = _closeness(mine, theirs)
+        allowed = near if _measured(mine, theirs) else 0.0
         largest = float(distance(mine, theirs).max()) if allowed else math.inf
         return largest if largest <= allowed else None
     texts = not isinstance(mine, torch.Tensor) and not isinstance(theirs, torch.Tensor)
@@ -105,22 +110,21 @@ def distance(mine: torch.Tensor, theirs: torch.Tensor) -> torch.Tensor:
     return (a - b).abs().nan_to_num(math.inf, math.inf).masked_fill(same, 0.0)
 
 
-def _closeness(mine: torch.Tensor, theirs: torch.Tensor) -> float:
-    floating = mine.dtype.is_floating_point or theirs.dtype.is_floating_point
-    return CLOSE if floating else 0.0
+def _measured(mine: torch.Tensor, theirs: torch.Tensor) -> bool:
+    return mine.dtype.is_floating_point or theirs.dtype.is_floating_point
 
 
-def odds(mine: Leaf | None, theirs: Leaf | None) -> float:
+def odds(mine: Leaf | None, theirs: Leaf | None, near: float = CLOSE) -> float:
     """How unlikely it is to hit `mine` by chance when missing `theirs`, as a power of ten.
 
     A whole number counts by its distance, at most 2; any other number at most 1, and nothing where
-    it is nearer than GRAIN; a word that is in one of two texts 1, and so does another kind.
+    it is nearer than GRAIN times `near`; a word that is in one of two texts 1, and so does another
+    kind.
     """
     if isinstance(mine, torch.Tensor) and isinstance(theirs, torch.Tensor):
         if mine.shape != theirs.shape:
             return 2.0
-        floating = mine.dtype.is_floating_point or theirs.dtype.is_floating_point
-        grain, most = (GRAIN, 1.0) if floating else (0.5, 2.0)
+        grain, most = (GRAIN * near, 1.0) if _measured(mine, theirs) else (0.5, 2.0)
         far = distance(mine, theirs).clamp_min(1e-12) / grain
         return float(far.log10().clamp(0.0, most).sum())
     if isinstance(mine, Words) and isinstance(theirs, Words):
@@ -129,12 +133,13 @@ def odds(mine: Leaf | None, theirs: Leaf | None) -> float:
     return 1.0
 
 
-def _count(mine: Leaf | None, theirs: Leaf | None) -> int:
+def _count(mine: Leaf | None, theirs: Leaf | None, near: float) -> int:
     """How many numbers or words of two leaves differ."""
     if isinstance(mine, torch.Tensor) and isinstance(theirs, torch.Tensor):
         if mine.shape != theirs.shape:
             return mine.numel()
-        return int((distance(mine, theirs) > _closeness(mine, theirs)).sum())
+        allowed = near if _measured(mine, theirs) else 0.0
+        return int((distance(mine, theirs) > allowed).sum())
     return round(odds(mine, theirs))
 
 
@@ -146,39 +151,45 @@ class Difference:
     ours: Mapping[str, Leaf | None]  #: the reference's, by the same paths
     odds: float  #: how unlikely it is to hit all of them by chance, as a power of ten
     count: int  #: how many numbers and words they are
+    near: float  #: within which measured numbers are the same
 
     def made(self, mine: Mapping[str, Leaf]) -> float | None:
         """The largest difference of an answer that has all of the marks; None where it has not."""
-        return _largest(mine, self.marks)
+        return _largest(mine, self.marks, self.near)
 
     def right(self, mine: Mapping[str, Leaf]) -> bool:
         """Whether an answer has the reference's leaves instead."""
-        return _largest(mine, self.ours) is not None
+        return _largest(mine, self.ours, self.near) is not None
 
 
-def difference(theirs: Mapping[str, Leaf], ours: Mapping[str, Leaf]) -> Difference | None:
+def difference(
+    theirs: Mapping[str, Leaf], ours: Mapping[str, Leaf], near: float = CLOSE
+) -> Difference | None:
     """How a mistake's leaves differ from the reference's; None where they do not."""
-    paths = [path for path in {**ours, **theirs} if differ(theirs.get(path), ours.get(path))]
+    paths = [path for path in {**ours, **theirs} if differ(theirs.get(path), ours.get(path), near)]
     if not paths:
         return None
     pairs = [(theirs.get(path), ours.get(path)) for path in paths]
     return Difference(
         marks={path: theirs.get(path) for path in paths},
         ours={path: ours.get(path) for path in paths},
-        odds=1.0 if _FAULT in theirs else sum(odds(*pair) for pair in pairs),
-        count=1 if _FAULT in theirs else sum(_count(*pair) for pair in pairs),
+        odds=1.0 if _FAULT in theirs else sum(odds(*pair, near) for pair in pairs),
+        count=1 if _FAULT in theirs else sum(_count(*pair, near) for pair in pairs),
+        near=near,
     )
 
 
-def differ(mine: Leaf | None, theirs: Leaf | None) -> bool:
+def differ(mine: Leaf | None, theirs: Leaf | None, near: float = CLOSE) -> bool:
     """Whether two leaves are not the same."""
-    return gap(mine, theirs) is None
+    return gap(mine, theirs, near) is None
 
 
-def _largest(mine: Mapping[str, Leaf], wanted: Mapping[str, Leaf | None]) -> float | None:
+def _largest(
+    mine: Mapping[str, Leaf], wanted: Mapping[str, Leaf | None], near: float
+) -> float | None:
     largest = 0.0
     for path, leaf in wanted.items():
-        found = gap(mine.get(path), leaf)
+        found = gap(mine.get(path), leaf, near)
         if found is None:
             return None
         largest = max(largest, found)

@@ -10,25 +10,29 @@ from __future__ import annotations
 import ast
 import contextlib
 import functools
+import itertools
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from grader import asked, checks, files, keys
 from grader.bundles import Bundle
 from grader.known import RunCase, cache, kept_run
-from grader.leaves import Difference, Leaf, answers, difference
+from grader.leaves import CLOSE, Difference, Leaf, answers, difference
 from grader.printed import PrintedDifference, printed, printed_difference
-from grader.records import Assignment, AssignmentError, Run, Submission
+from grader.records import Assignment, AssignmentError, Check, Run, Submission
 
 #: What was asked: a case and a probe, or `asked.OUTPUT` for what was printed.
 Question: TypeAlias = tuple[str, str]
 Lost: TypeAlias = frozenset[tuple[str, str]]
 Differences: TypeAlias = Mapping[Question, Difference | PrintedDifference]
+
+#: How many times what the checks allow a mistake may be off that was made in another way.
+_ANOTHER_WAY = 10
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,8 @@ class Mistakes:
     lost: Callable[[], Mapping[str, Lost]]  #: the checks and cases that each loses
     #: takes the reference's answers in a case apart; once, where it can
     ours: Callable[[Run], Mapping[str, Mapping[str, Leaf]]] = answers
+    #: within which answers to a probe are the same, by probe; CLOSE where nothing is said
+    near: Callable[[], Mapping[str, float]] = dict
 
 
 #: Where no mistake is known, as in a student's copy.
@@ -95,48 +101,75 @@ def wrong(
 
     @functools.cache
     def differences() -> dict[str, Differences]:
-        return {name: compared(of_cases, expected, ours) for name, of_cases in runs().items()}
+        return {
+            name: compared(of_cases, expected, ours, near()) for name, of_cases in runs().items()
+        }
+
+    @functools.cache
+    def judged() -> Mapping[str, Mapping[str, Any]]:
+        return _judged(assignment, expected, runs)
 
     @functools.cache
     def lost() -> Mapping[str, Lost]:
-        return _lost(assignment, expected, runs)
+        found = judged()["lost"].items()
+        return {name: frozenset((check, case) for check, case in of) for name, of in found}
 
-    return Mistakes(told, differences, lost, ours)
+    def near() -> Mapping[str, float]:
+        return judged()["near"]
+
+    return Mistakes(told, differences, lost, ours, near)
 
 
-def _lost(
+def _judged(
     assignment: Assignment,
     expected: Mapping[str, Run],
     runs: Callable[[], Mapping[str, Mapping[str, Run]]],
-) -> Mapping[str, Lost]:
-    """The checks that each mistake loses: kept in the cache, as its runs are."""
+) -> Mapping[str, Mapping[str, Any]]:
+    """What the checks say of the mistakes: kept in the cache, as their runs are.
+
+    `lost`: the checks that each mistake loses, as pairs of name and case. `near`: how near answers
+    to a probe are that are the same.
+    """
     digest = keys.of_checks(assignment, expected)
-    kept = cache() / assignment.name / f"lost-{digest}.json"
-    with contextlib.suppress(OSError, ValueError, AttributeError, TypeError):
-        body = json.loads(kept.read_text("utf-8"))
-        return {name: frozenset((check, case) for check, case in of) for name, of in body.items()}
+    kept = cache() / assignment.name / f"judged-{digest}.json"
+    judged: dict[str, dict[str, Any]]
+    with contextlib.suppress(OSError, ValueError):
+        judged = json.loads(kept.read_text("utf-8"))
+        return judged
     with checks.Checker(assignment, expected) as checker:
         found = {name: checker.check(tuple(of.values()))[0] for name, of in runs().items()}
     lost = {
         name: sorted((one.name, one.case) for one in of if one.status != "passed")
         for name, of in found.items()
     }
+    judged = {"lost": lost, "near": _near(found.values())}
     kept.parent.mkdir(parents=True, exist_ok=True)
-    files.write(kept, json.dumps(lost))
-    return {name: frozenset(of) for name, of in lost.items()}
+    files.write(kept, json.dumps(judged))
+    return judged
+
+
+def _near(found: Iterable[Iterable[Check]]) -> dict[str, float]:
+    """How near answers to each probe are that are the same, from what its checks allow at most."""
+    allowed: dict[str, float] = {}
+    for check in itertools.chain.from_iterable(found):
+        for probe in check.probes if check.allowed else ():
+            allowed[probe] = max(allowed.get(probe, 0.0), check.allowed or 0.0)
+    return {probe: min(CLOSE, _ANOTHER_WAY * most) for probe, most in allowed.items()}
 
 
 def compared(
     runs: Mapping[str, Run],
     expected: Mapping[str, Run],
     ours: Callable[[Run], Mapping[str, Mapping[str, Leaf]]] = answers,
+    near: Mapping[str, float] | None = None,
 ) -> Differences:
     """How a mistake's answers and output differ from the reference's, in each case."""
     found: dict[Question, Difference | PrintedDifference] = {}
+    near = near or {}
     for case, run in runs.items():
         theirs = ours(expected[case])
         for probe, answer in answers(run).items():
-            if values := difference(answer, theirs.get(probe, {})):
+            if values := difference(answer, theirs.get(probe, {}), near.get(probe, CLOSE)):
                 found[case, probe] = values
         if output := printed_difference(printed(run.output), printed(expected[case].output)):
             found[case, asked.OUTPUT] = output

@@ -107,7 +107,7 @@ def _students_copy(folder: Path) -> Path:
         (("grade", "pieces", "no/such/folder"), "no such file or folder"),
         (("grade", "pieces", DEMO / "ada", DEMO / "ada" / "pieces.py"), "are both of 'ada'"),
         (("grade", "pieces", DEMO / "ada", "--case", "moon"), "no case 'moon'; there are"),
-        (("grade", "pieces", DEMO / "ada", "--bundle", "moon"), "no case on bundle 'moon'"),
+        (("grade", "pieces", DEMO / "ada", "--bundle", "moon"), "there is no bundle 'moon'"),
         (("grade", "pieces", DEMO / "ada", "--bundle", "banking77"), "--bundle-dir"),
     ],
 )

@@ -17,7 +17,7 @@ from grader.assignment import load
 from grader.diagnose import diagnose
 from grader.feedback import feedback
 from grader.home import labs
-from grader.leaves import leaves
+from grader.leaves import CLOSE, leaves
 from grader.mistakes import Mistakes, compared
 from grader.printed import printed, printed_difference
 from grader.records import Check, Grade, Run, Submission
@@ -158,6 +158,25 @@ def test_a_mistake_that_does_not_lose_a_check_does_not_explain_it() -> None:
         lambda: {name: frozenset({("mean", "hidden")}) for name in known.told},
     )
     assert _names(_checks("mean"), _runs(mean=ROWS**2), known) == [None, "pads"]
+
+
+def test_what_the_checks_allow_says_how_near_a_mistake_is() -> None:
+    decayed = ROWS * (1 - 2e-5)  # nowhere further off than what is the same by default
+    expected, runs = _runs(), _runs(mean=decayed)
+    mine = _runs(mean=decayed + 2e-7)
+
+    def names(**near: float) -> set[str | None]:
+        differences = {"decay": compared(runs, expected, near=near)}
+        known = Mistakes(
+            {"decay": "You did decay."}, lambda: differences, _known(decay=runs).lost,
+            near=lambda: near,
+        )  # fmt: skip
+        return set(_names(_checks("mean"), mine, known))
+
+    assert (decayed - ROWS).abs().max() < CLOSE
+    assert names() == {None}
+    assert names(mean=1e-6) == {"decay"}
+    assert names(mean=1e-8) == {None}
 
 
 def test_what_is_printed_shows_a_mistake() -> None:
